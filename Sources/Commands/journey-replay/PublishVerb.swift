@@ -1,0 +1,183 @@
+internal import CommandLine
+internal import Configuration
+internal import JSON
+internal import JourneyModel
+internal import JourneyStorage
+internal import JourneyTurns
+internal import Postgres
+internal import Settings
+internal import WorkflowDefinitions
+
+extension CommandSpecification {
+    static let publish = CommandSpecification(
+        name: "publish", summary: "Make definition files what new runs enter",
+        discussion: """
+            Prints what changes first, then asks; in scripts --yes answers. All files are published \
+            together or none. A definition that is published already changes nothing. Runs under way \
+            keep the version they entered with, and nobody enters because of it. --reason is required \
+            and kept; only --dry-run does without.
+            """,
+        examples: [
+            Example("journey-replay publish Workflows --dry-run", "what would change"),
+            Example(
+                "journey-replay publish Workflows/welcome.json --yes --reason shorter",
+                "publish one workflow from a script"),
+        ],
+        options: [
+            OptionSpecification(
+                "reason", valueName: "TEXT", help: "why; required, and kept with the version"),
+            OptionSpecification("yes", short: "y", help: "do not ask"),
+            OptionSpecification("dry-run", help: "print what would change and do nothing"),
+            OutputFormat.option,
+        ],
+        arguments: [
+            ArgumentSpecification("FILE", help: "definition files or folders", repeats: true)
+        ])
+}
+
+extension ReplayCall {
+    func publish() async throws {
+        let reason = try reason()
+        let definitions = try readDefinitions(parsed.allArguments("FILE"))
+        for diagnostic in definitions.diagnostics {
+            terminal.error.writeLine(printable(diagnostic.description))
+        }
+        let errors = definitions.diagnostics.count { $0.severity == .error }
+        guard errors == 0 else {
+            throw ReplayFailure(
+                "Nothing was published: \(counted(errors, "error")) must be mended first.")
+        }
+        try requireDistinct(definitions.workflows)
+        try requireAccounts(definitions.workflows)
+        try await withDatabase(changes: true) { pool in
+            let store = DefinitionStore(pool: pool)
+            let plan = PublicationPlan(
+                workflows: definitions.workflows, live: try await liveVersions(store))
+            let isDry = parsed.flag("dry-run")
+            if isDry || plan.changes.isEmpty || !parsed.flag("yes") {
+                printRows(plan.rows, changing: isDry || plan.changes.isEmpty)
+            }
+            if plan.changes.isEmpty {
+                return terminal.error.writeLine("Nothing changes: all of it is live already.")
+            }
+            if isDry { return terminal.error.writeLine("Nothing was published (--dry-run).") }
+            try agree(to: "Publish \(counted(plan.changes.count, "workflow"))?")
+            let publications = try await store.publish(
+                definitions.workflows, by: administrator, reason: reason)
+            let digests = Dictionary(
+                definitions.workflows.map { ($0.definition.id, $0.digest) },
+                uniquingKeysWith: { first, _ in first })
+            printRows(
+                publications.map { PublicationPlan.row($0, digest: digests[$0.workflow] ?? "") },
+                changing: true)
+        }
+    }
+
+    /// Why it is done; nobody needs one for what changes nothing.
+    private func reason() throws(UsageError) -> String {
+        let text = parsed.option("reason") ?? ""
+        if parsed.flag("dry-run") || text.contains(where: { !$0.isWhitespace }) { return text }
+        throw UsageError(
+            path: parsed.path,
+            "publish needs --reason TEXT: why it is done, as it is kept with the version.")
+    }
+
+    /// Asks before a change; a script says `--yes`.
+    func agree(to question: String) throws {
+        if parsed.flag("yes") || terminal.confirm(question) { return }
+        throw ReplayFailure.refused(
+            terminal.isInteractive
+                ? "Nothing was changed."
+                : "Nothing was changed: nobody can be asked here; say --yes.")
+    }
+
+    /// Who is recorded as having done it.
+    var administrator: String {
+        let names = ["SUDO_USER", "USER", "LOGNAME"].compactMap { environment[$0] }
+        return names.first { !$0.isEmpty } ?? "unknown"
+    }
+
+    /// What is to be done goes to standard error while a question follows, so that standard output
+    /// holds the result alone.
+    private func printRows(_ rows: [JSONValue], changing isResult: Bool) {
+        let table = Table(
+            columns: [
+                Table.Column("WORKFLOW", key: "workflow"), Table.Column("CHANGE", key: "change"),
+                Table.Column("LIVE", key: "live_version", alignment: .right),
+                Table.Column("VERSION", key: "version", alignment: .right),
+                Table.Column("DIGEST", key: "digest"),
+            ].filter { column in rows.contains { column.pointer.resolve(in: $0) != nil } },
+            rows: rows, idKey: "workflow")
+        if isResult {
+            terminal.output.write(table.text(format(), emphasis: terminal.usesColour))
+        } else {
+            terminal.error.write(table.text(.table))
+        }
+    }
+
+    private func liveVersions(_ store: DefinitionStore) async throws -> [DefinitionSet.Version] {
+        let cache = DefinitionCache { try WorkflowParser.load(canonical: $0).definition }
+        return try await store.definitions(in: cache).live
+    }
+
+    private func requireDistinct(_ workflows: [PublishedWorkflow]) throws {
+        var seen: Set<String> = []
+        for workflow in workflows where !seen.insert(workflow.definition.id.text).inserted {
+            throw ReplayFailure(
+                .usage, "The workflow \(workflow.definition.id) was named twice; name it once.")
+        }
+    }
+
+    /// With a configuration at hand, an action on an account that it lacks is refused.
+    private func requireAccounts(_ workflows: [PublishedWorkflow]) throws {
+        guard let file = parsed.option("config") else { return }
+        let settings = try WorkerSettings.read(.file(file, environment: environment))
+        for workflow in workflows {
+            for id in workflow.definition.stepOrder {
+                guard case .action(let action)? = workflow.definition.steps[id]?.action,
+                    let account = action.account, settings.accounts[account] == nil
+                else { continue }
+                throw ReplayFailure(
+                    "Nothing was published: step \(id) of \(workflow.definition.id) acts on the "
+                        + "account \"\(account)\", which \(file) does not have"
+                        + Spelling.ending(for: account, among: settings.accounts.keys.sorted()))
+            }
+        }
+    }
+}
+
+/// What publishing would change, before it is done.
+struct PublicationPlan {
+    /// Workflows whose live definition is another, or none.
+    let changes: [PublishedWorkflow]
+    let rows: [JSONValue]
+
+    init(workflows: [PublishedWorkflow], live: [DefinitionSet.Version]) {
+        let live = Dictionary(
+            live.map { ($0.workflow, $0) }, uniquingKeysWith: { first, _ in first })
+        changes = workflows.filter { live[$0.definition.id]?.digest != $0.digest }
+        rows = workflows.map { workflow in
+            let current = live[workflow.definition.id]
+            let change =
+                current.map { $0.digest == workflow.digest ? "unchanged" : "changed" } ?? "new"
+            return [
+                "workflow": .string(workflow.definition.id.text), "change": .string(change),
+                "live_version": current.map { .integer($0.number) } ?? .null,
+                "digest": .string(workflow.digest),
+            ]
+        }
+    }
+
+    static func row(_ publication: DefinitionStore.Publication, digest: String) -> JSONValue {
+        let change =
+            switch publication.change {
+            case .new: "new"
+            case .unchanged: "unchanged"
+            case .restored: "restored"
+            }
+        return [
+            "workflow": .string(publication.workflow.text), "change": .string(change),
+            "version": .integer(publication.version), "digest": .string(digest),
+        ]
+    }
+}

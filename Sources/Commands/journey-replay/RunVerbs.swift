@@ -1,0 +1,162 @@
+internal import CommandLine
+internal import JSON
+internal import JourneyEngine
+internal import JourneyModel
+internal import JourneyStorage
+internal import TimeZones
+
+extension ReplayCall {
+    /// The look verb's selection: ids, or terms.
+    func selector(
+        _ argument: String, known: [Selector.Term], statuses: [String] = []
+    ) throws(UsageError) -> Selector {
+        let words = parsed.allArguments(argument)
+        if !words.isEmpty, !parsed.all("where").isEmpty {
+            throw UsageError(path: parsed.path, "Name ids or write --where, not both.")
+        }
+        let selector = try Selector(
+            words, parsed, known: known, statuses: statuses, now: command.now(),
+            inputLine: command.inputLine)
+        if let app = parsed.option("app"), selector[.customer] == nil {
+            throw UsageError(
+                path: parsed.path,
+                "--app \(app) tells whose customer is meant; name one with --where customer=, or leave "
+                    + "it out.")
+        }
+        return selector
+    }
+
+    /// Prints rows, and says so when more may have been left out.
+    func printTable(_ table: Table, limit: Int = .max) {
+        terminal.output.write(table.text(format(), emphasis: terminal.usesColour))
+        if table.rows.count >= limit {
+            terminal.error.writeLine(
+                "The newest \(limit) are shown; narrow with --where or raise --limit.")
+        }
+    }
+
+    /// As ``RunStatus`` words them.
+    private static let runStatuses = [
+        "waiting", "completed", "exited", "failed", "cancelled", "superseded",
+    ]
+
+    func list() async throws {
+        let selector = try selector(
+            "RUN", known: CommandSpecification.runTerms, statuses: Self.runStatuses)
+        try await withDatabase { pool in
+            let store = LookStore(pool: pool)
+            if !parsed.allArguments("RUN").isEmpty {
+                var runs: [RunSummary] = []
+                for id in selector.ids { runs.append(try await find(id, in: store)) }
+                return printTable(RunSummary.table(runs))
+            }
+            var filter = RunFilter()
+            filter.workflow = selector[.workflow]
+            filter.version = selector[.version].flatMap { Int($0) }
+            filter.status = selector[.status]
+            filter.customer = selector[.customer]
+            filter.environment = selector[.environment] ?? parsed.option("environment")
+            filter.app = parsed.option("app")
+            filter.key = selector[.key]
+            filter.step = selector[.step]
+            filter.since = selector.since
+            filter.until = selector.until
+            let runs = try await store.runs(filter, upTo: selector.limit)
+            printTable(RunSummary.table(runs), limit: selector.limit)
+        }
+    }
+
+    /// The one run that the line names, not looked for yet.
+    private func namedRun() throws(UsageError) -> String {
+        let word = parsed.argument("RUN") ?? ""
+        try Selector.check(word, parsed.path)
+        return word
+    }
+
+    func show() async throws {
+        let word = try namedRun()
+        try await withDatabase { pool in
+            let store = LookStore(pool: pool)
+            let summary = try await find(word, in: store)
+            guard let view = try await store.run(summary.id) else {
+                throw ReplayFailure.notFound("The run \(summary.id) is gone.")
+            }
+            let tail = try await store.history(
+                summary.id, from: max(0, view.run.decisions - Self.tail))
+            let shown = ShownRun(view: view, tail: tail)
+            switch format() {
+            case .table:
+                for line in shown.lines { terminal.output.writeLine(printable(line)) }
+            case .json: terminal.output.writeLine(shown.json.pretty)
+            case .jsonl: terminal.output.writeLine(shown.json.text)
+            case .ids: terminal.output.writeLine(summary.id.text)
+            }
+        }
+    }
+
+    /// Decisions that `show` prints.
+    private static let tail = 10
+
+    func history() async throws {
+        let word = try namedRun()
+        try await withDatabase { pool in
+            let store = LookStore(pool: pool)
+            let summary = try await find(word, in: store)
+            let rows = try await store.wholeHistory(summary.id)
+            if format() != .table {
+                let table = Table(columns: [], rows: rows.map(\.row), idKey: "decision")
+                return printTable(table)
+            }
+            printTable(ShownRun.historyTable(rows))
+        }
+    }
+
+    /// Runs that are named when an id was cut too short.
+    private static let shownMatches = 5
+
+    /// The run with this id, or the only one whose id begins so.
+    func find(_ word: String, in store: LookStore) async throws -> RunSummary {
+        if let view = try await store.run(RunID(word)) { return view.summary }
+        let absent = ReplayFailure.notFound(
+            "There is no run \(word) here; journey-replay list shows them.")
+        guard !word.isEmpty, word.utf8.count < 32 else { throw absent }
+        let found = try await store.runs(prefix: word, limit: Self.shownMatches + 1)
+        guard let first = found.first else { throw absent }
+        guard found.count == 1 else {
+            let some = found.prefix(Self.shownMatches).map(\.id.text).joined(separator: ", ")
+            let rest = found.count > Self.shownMatches ? " and others" : ""
+            throw UsageError(
+                path: parsed.path,
+                "More than one run begins with \(word): \(some)\(rest); write more of the one meant."
+            )
+        }
+        return first
+    }
+}
+
+extension LookStore {
+    /// Runs over as many pages as the limit asks for.
+    func runs(_ filter: RunFilter, upTo limit: Int) async throws -> [RunSummary] {
+        var filter = filter
+        var found: [RunSummary] = []
+        while found.count < limit {
+            filter.limit = min(limit - found.count, Self.listLimit)
+            filter.after = found.last
+            let page = try await runs(filter)
+            found += page
+            if page.count < filter.limit { break }
+        }
+        return found
+    }
+
+    /// All decisions of a run; it cannot make many more than its limit of steps.
+    func wholeHistory(_ id: RunID) async throws -> [HistoryRow] {
+        var rows: [HistoryRow] = []
+        while rows.count < 10_000 {
+            let page = try await history(id, from: rows.last.map { $0.number + 1 } ?? 0)
+            rows += page
+            if page.count < Self.listLimit { break }
+        }
+        return rows
+    }
+}

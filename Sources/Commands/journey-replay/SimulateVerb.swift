@@ -1,0 +1,113 @@
+internal import CommandLine
+internal import Configuration
+internal import JSON
+internal import Simulation
+internal import WorkflowDefinitions
+
+extension CommandSpecification {
+    static let simulate = CommandSpecification(
+        name: "simulate", summary: "Play a workflow's cases in virtual time",
+        discussion: """
+            Runs simulations/WORKFLOW/*.json beside the workflow's file and compares what comes about \
+            with what each case expects. Prints the transitions; exits 1 when a case differs. Nothing \
+            is sent and no database is used.
+            """,
+        examples: [
+            Example("journey-replay simulate trial-onboarding", "all cases of one workflow"),
+            Example(
+                "journey-replay simulate trial-onboarding --case case.json -o jsonl",
+                "one case, an object a transition"),
+        ],
+        options: [
+            OptionSpecification(
+                "case", valueName: "FILE", help: "play this file instead of the workflow's cases"),
+            OutputFormat.option,
+        ],
+        arguments: [
+            ArgumentSpecification(
+                "WORKFLOW", help: "an id under Workflows, or a definition's file")
+        ])
+}
+
+extension ReplayCall {
+    func simulate() throws {
+        let (workflow, folder) = try readWorkflow(parsed.argument("WORKFLOW") ?? "")
+        let paths = try parsed.option("case").map { [$0] } ?? casePaths(of: workflow, in: folder)
+        var table = Table(
+            columns: ["at", "case", "step", "type", "outlet", "effect"].compactMap { key in
+                key == "case" && paths.count == 1 ? nil : .init(key.uppercased(), key: key)
+            }, idKey: "run")
+        var verdicts: [String] = []
+        var differing = 0
+        for path in paths {
+            let name = Self.caseName(path)
+            let report = Simulator.run(workflows: [workflow], case: try readCase(path))
+            table.rows += report.transitions.map { transition in
+                var row = transition.json
+                if paths.count > 1 { row["case"] = .string(name) }
+                return .object(row)
+            }
+            let ends = report.ends.map { ends in
+                [ends.status, ends.reason].compactMap { $0 }.joined(separator: " ")
+            }
+            let end = ends.isEmpty ? "nobody entered" : ends.joined(separator: ", ")
+            verdicts.append("\(name): \(report.differences.isEmpty ? "holds" : "differs") (\(end))")
+            verdicts += report.differences.map { "  " + $0 }
+            if !report.differences.isEmpty { differing += 1 }
+        }
+        terminal.output.write(table.text(format(), emphasis: terminal.usesColour))
+        for verdict in verdicts { terminal.error.writeLine(printable(verdict)) }
+        if differing > 0 {
+            throw ReplayFailure(
+                "\(differing) of \(counted(paths.count, "case")) of \(workflow.definition.id) "
+                    + "\(differing == 1 ? "differs" : "differ"); mend the workflow or the case.")
+        }
+    }
+
+    /// The workflow with the folder its file lies in.
+    private func readWorkflow(_ word: String) throws -> (PublishedWorkflow, folder: String) {
+        let path = word.hasSuffix(".json") ? word : "Workflows/\(word).json"
+        guard BoundedFile.exists(path) else {
+            throw ReplayFailure.notFound(
+                "There is no workflow file \(path); name an id under Workflows or a file.")
+        }
+        let definitions = try readDefinitions([path])
+        for diagnostic in definitions.diagnostics {
+            terminal.error.writeLine(printable(diagnostic.description))
+        }
+        guard let workflow = definitions.workflows.first else {
+            throw ReplayFailure("\(path) has errors; mend them and simulate again.")
+        }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        return (workflow, parts.isEmpty ? "." : parts.joined(separator: "/"))
+    }
+
+    private func casePaths(of workflow: PublishedWorkflow, in folder: String) throws -> [String] {
+        let place = "\(folder)/simulations/\(workflow.definition.id)"
+        let names = BoundedFile.exists(place) ? try BoundedFile.names(in: place) : []
+        let paths = names.filter { $0.hasSuffix(".json") }.map { "\(place)/\($0)" }
+        guard !paths.isEmpty else {
+            throw ReplayFailure.notFound(
+                "\(workflow.definition.id) has no cases under \(place); write one, or name it with "
+                    + "--case.")
+        }
+        return paths
+    }
+
+    private func readCase(_ path: String) throws -> SimulationCase {
+        let bytes = try BoundedFile.read(path, limit: SimulationCase.longestFile)
+        do {
+            return try SimulationCase.parse(bytes)
+        } catch {
+            for problem in error.problems {
+                terminal.error.writeLine(printable("\(path): \(problem)"))
+            }
+            throw ReplayFailure("The case \(path) cannot be read; mend it.")
+        }
+    }
+
+    private static func caseName(_ path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
+    }
+}

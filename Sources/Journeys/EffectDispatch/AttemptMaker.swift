@@ -1,0 +1,73 @@
+internal import HTTPClient
+internal import JSON
+internal import JourneyEngine
+internal import JourneyModel
+internal import JourneyStorage
+internal import Settings
+internal import Telemetry
+internal import TimeZones
+internal import WorkflowDefinitions
+
+/// Makes one attempt with the tool it is for.
+final class AttemptMaker: Sendable {
+    private let accounts: [String: AccountSettings]
+    private let transport: HTTPTransport
+    private let log: Log
+    private let clock: @Sendable () -> Instant
+
+    init(
+        accounts: [String: AccountSettings], transport: HTTPTransport, log: Log,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        self.accounts = accounts
+        self.transport = transport
+        self.log = log
+        self.clock = clock
+    }
+
+    func make(_ lease: LeasedEffect) async -> AttemptOutcome {
+        switch lease.request.tool {
+        case .log: return writeLog(lease)
+        case .http: return await callHTTP(lease)
+        }
+    }
+
+    /// Ends the transport; attempts under way end as broken.
+    func shutdown() async { await transport.shutdown() }
+
+    private func writeLog(_ lease: LeasedEffect) -> AttemptOutcome {
+        let text = lease.request.request["text"].map { $0.string ?? $0.text } ?? ""
+        let level = lease.request.request["level"]?.string.flatMap { LogLevel(rawValue: $0) }
+        log.log(
+            level ?? .info, text,
+            [
+                "workflow": .text(lease.workflow.text), "run": .text(lease.request.run.text),
+                "step": .text(lease.request.step.text),
+            ])
+        return .succeeded(.object(JSONObject()))
+    }
+
+    private func callHTTP(_ lease: LeasedEffect) async -> AttemptOutcome {
+        guard let name = lease.request.account, let account = accounts[name] else {
+            return .failed(
+                AttemptFailure(
+                    error: "no_account",
+                    detail: .string(
+                        "the account \(lease.request.account ?? "") is not configured here")))
+        }
+        let action = HTTPAction(
+            account: account, invocation: lease.request.invocation,
+            request: lease.request.request, timeout: lease.request.attemptTimeout)
+        let call: HTTPCall
+        do throws(AttemptFailure) {
+            call = try action.makeCall(now: clock())
+        } catch {
+            return .failed(error)
+        }
+        do throws(HTTPClientError) {
+            return action.outcome(of: try await transport.send(call))
+        } catch {
+            return HTTPAction.outcome(of: error)
+        }
+    }
+}

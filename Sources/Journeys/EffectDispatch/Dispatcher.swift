@@ -1,0 +1,250 @@
+internal import HTTPClient
+internal import JSON
+internal import JourneyEngine
+internal import JourneyModel
+package import JourneyStorage
+internal import Locks
+package import Reactor
+package import Settings
+package import Telemetry
+package import TimeZones
+internal import WorkflowDefinitions
+
+/// Leases due effects, makes their attempts outside any transaction, and hands in how they went.
+package final class Dispatcher: Sendable {
+    private let store: EffectStore
+    private let attempts: AttemptMaker
+    private let gates: AccountGates
+    private let isIdempotent: @Sendable (LeasedEffect) -> Bool
+    private let wake: WakeSignal
+    /// Raised whenever an attempt has ended.
+    private let ended: WakeSignal
+    private let onFinished: @Sendable () -> Void
+    private let loop: EventLoop
+    private let log: Log
+    private let metrics: DispatchMetrics
+    private let poll: Duration
+    private let state = Guarded(State())
+
+    private struct State {
+        var isStopping = false
+        var underWay = 0
+    }
+
+    /// - Parameters:
+    ///   - wake: raised when effects were requested.
+    ///   - onFinished: called after results were stored, to wake the turns.
+    package init(
+        store: EffectStore, accounts: [String: AccountSettings], concurrency: Int,
+        poll: Duration, wake: WakeSignal, loop: EventLoop, log: Log, metrics: Metrics,
+        clock: @escaping @Sendable () -> Instant, onFinished: @escaping @Sendable () -> Void
+    ) {
+        self.store = store
+        self.wake = wake
+        ended = WakeSignal(loop: loop)
+        self.loop = loop
+        self.log = log
+        self.poll = poll
+        self.onFinished = onFinished
+        self.metrics = DispatchMetrics(metrics)
+        gates = AccountGates(accounts: accounts, concurrency: concurrency)
+        let transport = HTTPTransport(
+            loop: loop, maximumConcurrentCalls: concurrency, userAgent: "nuxie-journey-worker")
+        attempts = AttemptMaker(
+            accounts: accounts, transport: transport, log: log, clock: clock)
+        isIdempotent = { lease in
+            switch lease.request.tool {
+            case .http:
+                lease.request.account.map { accounts[$0]?.isIdempotent ?? false } ?? false
+            // A line that stands twice, with the same ids, does no harm.
+            case .log: true
+            }
+        }
+    }
+
+    /// Runs until ``requestStop()``; attempts under way then go on, see ``drain(within:)``.
+    package func run() async {
+        var failures = 0
+        while !state.withLock({ $0.isStopping }) {
+            do {
+                let count = try await leaseAndStart()
+                failures = 0
+                if count == 0 { _ = await wake.wait(atMost: poll * Double.random(in: 0.75...1.25)) }
+            } catch {
+                failures += 1
+                log.error("effects cannot be leased; trying again", ["reason": .text("\(error)")])
+                let pause = min(Duration.milliseconds(200) * (1 << min(failures, 6)), .seconds(10))
+                _ = await wake.wait(atMost: pause)
+            }
+        }
+    }
+
+    /// The tools and accounts that this process serves.
+    package var served: [EffectCapacity] { gates.served }
+
+    /// Has ``run()`` return without leasing anything more.
+    package func requestStop() {
+        state.withLock { $0.isStopping = true }
+        wake.raise()
+    }
+
+    /// Waits until no attempt is under way, or until the time is up: what is left is broken off, and
+    /// what then cannot be handed in keeps its lease and is ambiguous when that runs out.
+    package func drain(within limit: Duration) async {
+        await idle(within: limit)
+        await attempts.shutdown()
+        await idle(within: Self.breakingOffLimit)
+    }
+
+    /// How long attempts that were broken off may take to hand in that they were.
+    private static let breakingOffLimit = Duration.seconds(2)
+
+    private func idle(within limit: Duration) async {
+        let end = ContinuousClock.now + limit
+        while state.withLock({ $0.underWay }) > 0 {
+            let left = end - .now
+            guard left > .zero else { return }
+            _ = await ended.wait(atMost: left)
+        }
+    }
+
+    private func leaseAndStart() async throws -> Int {
+        for capacities in gates.rounds() {
+            let leases = try await store.lease(capacities)
+            if leases.isEmpty { continue }
+            if state.withLock({ $0.isStopping }) {
+                // One whose last attempt may have arrived keeps its lease, and with it that knowledge.
+                try await store.handBack(leases.filter { !$0.wasAmbiguous })
+                return 0
+            }
+            for lease in leases { begin(lease) }
+            return leases.count
+        }
+        return 0
+    }
+
+    private func begin(_ lease: LeasedEffect) {
+        gates.start(lease)
+        state.withLock { $0.underWay += 1 }
+        Task(executorPreference: loop.tasks) {
+            await self.attempt(lease)
+            self.gates.end(lease)
+            self.finishOne()
+        }
+    }
+
+    private func finishOne() {
+        state.withLock { $0.underWay -= 1 }
+        ended.raise()
+        wake.raise()
+    }
+
+    // MARK: One attempt
+
+    private func attempt(_ lease: LeasedEffect) async {
+        let finished: FinishedAttempt
+        var sentence: String?
+        if lease.wasAmbiguous, !isIdempotent(lease) || lease.attempt > lease.request.retry.attempts
+        {
+            // Whether the lost attempt arrived is unknown, and the receiver would not know a repeat,
+            // or no attempt is left: one that ends the process each time must not go on for ever.
+            finished = FinishedAttempt(lease: lease, outcome: "ambiguous", next: .end(.unknown))
+        } else {
+            let started = ContinuousClock.now
+            let outcome = await attempts.make(lease)
+            metrics.observe(ContinuousClock.now - started, tool: lease.request.tool.rawValue)
+            finished = finish(lease, outcome)
+            sentence = outcome.sentence
+        }
+        note(finished, sentence)
+        await store(finished)
+    }
+
+    private func finish(_ lease: LeasedEffect, _ outcome: AttemptOutcome) -> FinishedAttempt {
+        let verdict = AttemptVerdict.after(
+            outcome, attempt: lease.attempt, policy: lease.request.retry,
+            isIdempotent: isIdempotent(lease), jitter: Double.random(in: 0...1))
+        let next: FinishedAttempt.Next =
+            switch verdict {
+            case .end(let end): .end(end)
+            case .repeatAfter(let pause): .retry(after: pause)
+            }
+        return FinishedAttempt(
+            lease: lease, outcome: outcome.word, isAmbiguous: outcome.isAmbiguous,
+            excerpt: outcome.excerpt, next: next)
+    }
+
+    /// Hands in an attempt. It is tried for longer than the lease lasts, since the fence protects what
+    /// another dispatcher may have begun; only a stop ends it sooner.
+    private func store(_ finished: FinishedAttempt) async {
+        var pause = Duration.milliseconds(100)
+        let end = ContinuousClock.now + finished.lease.request.attemptTimeout + Self.handingInLimit
+        var mayBeStored = false
+        while true {
+            do {
+                let held = try await store.finish([finished])
+                if held == [true] || mayBeStored {
+                    onFinished()
+                } else {
+                    log.warning(
+                        "an attempt ended after its lease was given to another; nothing is changed",
+                        ["invocation": .text(finished.lease.request.invocation.text)])
+                }
+                return
+            } catch {
+                // The commit may have gone through and its answer not: the next try then finds it done.
+                mayBeStored = true
+                log.error(
+                    "an attempt's end could not be stored; trying again",
+                    [
+                        "invocation": .text(finished.lease.request.invocation.text),
+                        "reason": .text("\(error)"),
+                    ])
+                let isOver = ContinuousClock.now > end
+                if isOver || (pause > .seconds(1) && state.withLock { $0.isStopping }) { return }
+                try? await loop.sleep(for: pause)
+                pause = min(pause * 2, .seconds(5))
+            }
+        }
+    }
+
+    /// How much longer than its attempt's time a result is kept for the database to come back.
+    private static let handingInLimit = Duration.seconds(300)
+
+    private func note(_ finished: FinishedAttempt, _ sentence: String?) {
+        let tool = finished.lease.request.tool.rawValue
+        metrics.count(tool: tool, outcome: finished.outcome)
+        let fields: KeyValuePairs<String, LogValue> = [
+            "workflow": .text(finished.lease.workflow.text),
+            "run": .text(finished.lease.request.run.text),
+            "step": .text(finished.lease.request.step.text),
+            "invocation": .text(finished.lease.request.invocation.text),
+            "attempt": .integer(finished.lease.attempt), "outcome": .text(finished.outcome),
+            "reason": .text(sentence ?? ""),
+        ]
+        switch finished.next {
+        case .end(.succeeded): log.info("an effect was done", fields)
+        case .end: log.warning("an effect ended without success", fields)
+        case .retry: log.warning("an attempt failed and will be repeated", fields)
+        }
+    }
+}
+
+extension AttemptOutcome {
+    /// Our own words for what went wrong; nil where only the receiver's are at hand.
+    fileprivate var sentence: String? {
+        switch self {
+        case .succeeded: nil
+        case .failed(let failure), .ambiguous(let failure): failure.detail.string
+        }
+    }
+
+    /// The beginning of what came back, for people.
+    fileprivate var excerpt: [UInt8] {
+        switch self {
+        case .succeeded(let result): Array(result.bytes.prefix(FinishedAttempt.excerptLimit))
+        case .failed(let failure), .ambiguous(let failure):
+            Array(failure.detail.bytes.prefix(FinishedAttempt.excerptLimit))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package import JSON
+package import JourneyModel
+internal import TimeZones
+
+// The stored form of a run. Format 1; a later format reads the earlier ones.
+extension Run {
+    /// Everything the engine needs to go on with the run.
+    package var state: JSONObject {
+        JSONObject([
+            ("format", 1), ("id", .string(id.text)), ("customer", .integer(customer.number)),
+            ("workflow", .string(workflow.text)), ("version", .integer(version)),
+            ("digest", .string(digest)), ("key", key.map { .string($0) } ?? .null),
+            ("slot", .integer(slot)), ("cause", .string(cause)), ("rerun", .integer(rerun)),
+            ("environment", .string(environment)),
+            ("entered_at", .string(enteredAt.description)),
+            ("ended_at", endedAt.map { .string($0.description) } ?? .null),
+            ("status", .string(status.word)),
+            ("reason", status.reason.map { .string($0) } ?? .null),
+            ("trigger", .object(trigger)),
+            // The bound event is the trigger until a wait binds another; written once, then.
+            ("bound", bound == trigger ? .null : .object(bound)),
+            ("position", position.map { .object($0.state) } ?? .null),
+            ("visits", .object(JSONObject(visits.sorted().map { ($0.text, .integer($1)) }))),
+            (
+                "entries",
+                .object(
+                    JSONObject(
+                        entries.sorted().map { ($0.text, .object($1.state)) }))
+            ),
+            ("results", .object(JSONObject(results.sorted().map { ($0.text, $1) }))),
+            ("steps_entered", .integer(stepsEntered)), ("decisions", .integer(decisions)),
+            ("entry_ordinal", .integer(entryOrdinal)),
+            ("trigger_recorded_at", .string(triggerRecordedAt.description)),
+            ("spent_events", .array(spentEvents.map { .string($0.text) })),
+            ("converted_at", convertedAt.map { .string($0.description) } ?? .null),
+        ])
+    }
+
+    /// Reads what ``state`` wrote.
+    package init(state: JSONObject) throws(StoredFormError) {
+        let reader = StoredObject(subject: "run", object: state)
+        guard state["format"]?.integer == 1 else { throw reader.error("format") }
+        self.init(
+            id: RunID(try reader.string("id")),
+            customer: CustomerID(try reader.integer("customer")),
+            workflow: WorkflowID(try reader.string("workflow")),
+            version: Int(try reader.integer("version")), digest: try reader.string("digest"),
+            key: state["key"]?.string, slot: Int(try reader.integer("slot")),
+            cause: try reader.string("cause"), rerun: Int(try reader.integer("rerun")),
+            environment: try reader.string("environment"),
+            enteredAt: try reader.instant("entered_at"), trigger: try reader.object("trigger"),
+            entryOrdinal: try reader.integer("entry_ordinal"))
+        let word = try reader.string("status")
+        guard let status = RunStatus(word: word, reason: state["reason"]?.string) else {
+            throw reader.error("status")
+        }
+        self.status = status
+        endedAt = try reader.instantIfPresent("ended_at")
+        triggerRecordedAt = try reader.instant("trigger_recorded_at")
+        bound = state["bound"]?.object ?? trigger
+        if let stored = state["position"]?.object { position = try Position(state: stored) }
+        for (step, count) in try reader.object("visits") {
+            visits[StepID(step)] = Int(count.integer ?? 0)
+        }
+        for (step, entry) in try reader.object("entries") {
+            let member = StoredObject(subject: "run", object: entry.object ?? JSONObject())
+            entries[StepID(step)] = StepEntry(
+                at: try member.instant("at"), ordinal: try member.integer("ordinal"),
+                firstAt: try member.instantIfPresent("first_at"))
+        }
+        for (step, result) in try reader.object("results") { results[StepID(step)] = result }
+        stepsEntered = Int(try reader.integer("steps_entered"))
+        decisions = Int(try reader.integer("decisions"))
+        spentEvents = (state["spent_events"]?.array ?? []).compactMap {
+            $0.string.map { .init($0) }
+        }
+        convertedAt = try reader.instantIfPresent("converted_at")
+    }
+}
+
+extension Dictionary where Key: Comparable {
+    /// Members in key order, so that the same run always has the same text.
+    fileprivate func sorted() -> [(Key, Value)] {
+        sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension StepEntry {
+    /// `first_at` is left out of the first entry's form.
+    fileprivate var state: JSONObject {
+        var state = JSONObject([
+            ("at", .string(at.description)), ("ordinal", .integer(ordinal)),
+        ])
+        if firstAt != at { state["first_at"] = .string(firstAt.description) }
+        return state
+    }
+}
+
+extension Position {
+    fileprivate var state: JSONObject {
+        var state = JSONObject([
+            ("step", .string(step.text)), ("visit", .integer(visit)),
+            ("entered_at", .string(enteredAt.description)),
+        ])
+        switch waiting {
+        case .delay(let due):
+            state["waiting"] = "delay"
+            state["due"] = .string(due.description)
+        case .events(let mark, let due):
+            state["waiting"] = "events"
+            state["mark"] = .integer(mark)
+            state["due"] = .string(due.description)
+        case .effect(let invocation, let ordinal):
+            state["waiting"] = "effect"
+            state["invocation"] = .string(invocation.text)
+            state["requested_ordinal"] = .integer(ordinal)
+        }
+        if let reconsiderAt { state["reconsider_at"] = .string(reconsiderAt.description) }
+        return state
+    }
+
+    fileprivate init(state: JSONObject) throws(StoredFormError) {
+        let reader = StoredObject(subject: "run position", object: state)
+        let waiting: Waiting
+        switch try reader.string("waiting") {
+        case "delay": waiting = .delay(due: try reader.instant("due"))
+        case "events":
+            waiting = .events(
+                mark: try reader.integer("mark"), due: try reader.instant("due"))
+        case "effect":
+            waiting = .effect(
+                InvocationID(try reader.string("invocation")),
+                requestedOrdinal: try reader.integer("requested_ordinal"))
+        default: throw reader.error("waiting")
+        }
+        self.init(
+            step: StepID(try reader.string("step")), visit: Int(try reader.integer("visit")),
+            enteredAt: try reader.instant("entered_at"), waiting: waiting,
+            reconsiderAt: try reader.instantIfPresent("reconsider_at"))
+    }
+}

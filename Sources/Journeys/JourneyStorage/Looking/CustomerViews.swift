@@ -1,0 +1,104 @@
+package import JSON
+package import JourneyEngine
+package import JourneyModel
+package import TimeZones
+
+/// A customer's record with what hangs on it.
+package struct CustomerView: Sendable, Hashable {
+    /// One id that stands for the record.
+    package struct ExternalID: Sendable, Hashable {
+        package var id: String
+        /// It came as the person's own id, not as an alias or made up by a provider.
+        package var isOwn: Bool
+        package var linkedAt: Instant
+    }
+
+    package var id: CustomerID
+    package var environment: String
+    package var app: String?
+    package var createdAt: Instant
+    package var attributes: JSONObject
+    package var inputsTaken: Int64
+    package var ids: [ExternalID]
+    /// Newest first, at most ``LookStore/tailLimit``.
+    package var runs: [RunSummary]
+    /// Newest first, at most ``LookStore/tailLimit``.
+    package var events: [LoggedEvent]
+    package var standing: CustomerStanding
+}
+
+/// Which deliveries to list.
+package struct DeliveryFilter: Sendable, Hashable {
+    package var connector: String?
+    /// A state's word, or `unread` for those that no turn has looked at.
+    package var state: String?
+    /// The provider's event id.
+    package var providerEventID: String?
+    package var since: Instant?
+    package var until: Instant?
+    /// 1 to 1,000.
+    package var limit = 50
+
+    package init() {}
+}
+
+/// One delivery as stored, without its body.
+package struct DeliveryView: Sendable, Hashable {
+    package var id: Int64
+    package var connector: String
+    package var providerEventID: String
+    package var receivedAt: Instant
+    package var environment: String
+    package var app: String?
+    package var bodyBytes: Int
+    /// Nil until a turn looked at it.
+    package var state: String?
+    package var reason: String?
+    /// The event that it became, or repeats.
+    package var event: EventID?
+}
+
+/// Which events to list.
+package struct EventFilter: Sendable, Hashable {
+    /// An external id; with ``environment`` and ``app`` it names one customer.
+    package var customer: String?
+    package var environment = "production"
+    package var app: String?
+    package var name: String?
+    package var connector: String?
+    package var since: Instant?
+    package var until: Instant?
+    /// 1 to 1,000.
+    package var limit = 50
+
+    package init() {}
+}
+
+/// An event with whose it is.
+package struct EventView: Sendable, Hashable {
+    package var customer: CustomerID
+    package var logged: LoggedEvent
+}
+
+/// Which effects to list.
+package struct EffectFilter: Sendable, Hashable {
+    package var run: RunID?
+    package var status: String?
+    package var tool: String?
+    package var account: String?
+    /// Requested at or after, and before.
+    package var since: Instant?
+    package var until: Instant?
+    /// 1 to 1,000.
+    package var limit = 50
+
+    package init() {}
+}
+
+/// One sum of the counts by cause (S20).
+package struct CountView: Sendable, Hashable {
+    package var name: String
+    package var workflow: String?
+    package var cause: String
+    package var amount: Int64
+}

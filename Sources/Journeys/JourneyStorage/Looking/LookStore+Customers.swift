@@ -1,0 +1,120 @@
+internal import JSON
+internal import JourneyEngine
+internal import JourneyModel
+internal import Postgres
+package import TimeZones
+
+extension LookStore {
+    /// The customer that an external id stands for; nil when it stands for none.
+    package func customer(
+        _ externalID: String, environment: String = "production", app: String? = nil
+    ) async throws -> CustomerView? {
+        try await look { tx in
+            guard let number = try await Self.customer(externalID, environment, app, tx) else {
+                return nil
+            }
+            let id = PostgresValue.int8(number)
+            let tail = Self.limit(Self.tailLimit)
+            let none = PostgresValue.null
+            let answers = try await tx.pipeline([
+                (Self.showingCustomer, [id]), (Self.listingIDs, [id]),
+                (
+                    Self.listingRuns,
+                    [id, none, none, none, none, none, none, none, none, none, none, tail]
+                ),
+                (Self.listingEvents, [id, none, none, none, none, tail]), (Self.standing, [id]),
+            ])
+            let row = try answers[0].only()
+            return CustomerView(
+                id: CustomerID(number), environment: try row.string("environment"),
+                app: try row.stringOrNil("app"), createdAt: try row.instant("created_at"),
+                attributes: try readObject(
+                    try row.json("attributes"), "attributes of customer \(number)"),
+                inputsTaken: try row.int64("inputs_taken"),
+                ids: try answers[1].map { row in
+                    CustomerView.ExternalID(
+                        id: try row.string("external_id"), isOwn: try row.bool("is_own"),
+                        linkedAt: try row.instant("linked_at"))
+                },
+                runs: try answers[2].map(Self.readSummary),
+                events: try answers[3].map { try Self.readLogged($0) },
+                standing: try Self.readStanding(try answers[4].only()))
+        }
+    }
+
+    /// Events, the newest recorded first.
+    package func events(_ filter: EventFilter) async throws -> [EventView] {
+        try await look { tx in
+            var customer: Int64?
+            if let id = filter.customer {
+                customer = try await Self.customer(id, filter.environment, filter.app, tx)
+                if customer == nil { return [] }
+            }
+            let rows = try await tx.query(
+                Self.listingEvents,
+                [
+                    .optional(customer), .optional(filter.name), .optional(filter.connector),
+                    .optional(filter.since), .optional(filter.until), Self.limit(filter.limit),
+                ])
+            return try rows.map { row in
+                EventView(
+                    customer: CustomerID(try row.int64("customer")),
+                    logged: try Self.readLogged(row))
+            }
+        }
+    }
+
+    /// Deliveries, newest first.
+    package func deliveries(_ filter: DeliveryFilter) async throws -> [DeliveryView] {
+        try await look { tx in
+            let rows = try await tx.query(
+                Self.listingDeliveries,
+                [
+                    .optional(filter.connector), .optional(filter.state),
+                    .optional(filter.providerEventID), .optional(filter.since),
+                    .optional(filter.until), Self.limit(filter.limit),
+                ])
+            return try rows.map(Self.readDelivery)
+        }
+    }
+
+    /// One delivery with its raw body; the body is nil once its retention has passed.
+    package func delivery(_ id: Int64) async throws -> (view: DeliveryView, body: [UInt8]?)? {
+        try await look { tx in
+            guard let row = try await tx.query(Self.showingDelivery, [.int8(id)]).first else {
+                return nil
+            }
+            return (try Self.readDelivery(row), try row.bytesOrNil("body"))
+        }
+    }
+
+    /// What was counted between two times, summed by name, workflow and cause.
+    package func counts(since: Instant, until: Instant) async throws -> [CountView] {
+        try await look { tx in
+            let rows = try await tx.query(
+                Self.summingCounts, [.timestamptz(since), .timestamptz(until)])
+            return try rows.map { row in
+                CountView(
+                    name: try row.string("name"), workflow: try row.stringOrNil("workflow"),
+                    cause: try row.string("cause"), amount: try row.int64("amount"))
+            }
+        }
+    }
+
+    private static func readLogged(_ row: PostgresRow) throws -> LoggedEvent {
+        LoggedEvent(
+            ordinal: try row.int64("ordinal"), recordedAt: try row.instant("recorded_at"),
+            event: try readEvent(try row.json("event")))
+    }
+
+    private static func readDelivery(_ row: PostgresRow) throws(PostgresError) -> DeliveryView {
+        DeliveryView(
+            id: try row.int64("id"), connector: try row.string("connector"),
+            providerEventID: try row.string("provider_event_id"),
+            receivedAt: try row.instant("received_at"),
+            environment: try row.string("environment"), app: try row.stringOrNil("app"),
+            bodyBytes: Int(try row.int32("body_bytes")), state: try row.stringOrNil("state"),
+            reason: try row.stringOrNil("reason"),
+            event: try row.stringOrNil("event").map { EventID($0) })
+    }
+}

@@ -1,0 +1,75 @@
+internal import JourneyModel
+internal import JourneyTurns
+internal import Postgres
+internal import WorkflowDefinitions
+
+extension TurnStore {
+    /// Bounds on what one batch reads.
+    enum LoadLimits {
+        static let bytesOfCustomer: Int64 = 4 << 20
+        static let bytesOfBatch: Int64 = 32 << 20
+        static let log: Int32 = 1_000
+    }
+
+    /// Loads everything that the turns of `customers` will read; this transaction has locked them.
+    static func load(
+        _ customers: [CustomerID], revision: Int64, _ cache: DefinitionCache,
+        _ tx: PostgresTransaction
+    ) async throws(PostgresError) -> (LoadedBatch, DefinitionSet) {
+        var definitions = try await DefinitionStore.definitions(revision: revision, in: cache, tx)
+        var reader = BatchReader()
+        try await loadRows(customers, definitions, &reader, tx)
+        // The live versions stay those that the rows were loaded for, whatever the cache has met since.
+        let older = reader.versions.filter {
+            definitions.version($0.version, of: $0.workflow) == nil
+        }
+        if !older.isEmpty {
+            let missing = cache.missing(older)
+            if !missing.isEmpty { try await DefinitionStore.load(missing, into: cache, tx) }
+            definitions = cache.set(definitions, with: older)
+        }
+        try await loadByEvent(&reader, tx)
+        return (reader.finished(), definitions)
+    }
+
+    private static func loadRows(
+        _ customers: [CustomerID], _ definitions: DefinitionSet, _ reader: inout BatchReader,
+        _ tx: PostgresTransaction
+    ) async throws(PostgresError) {
+        let ids = PostgresValue.int8Array(customers.map(\.number))
+        let limited = definitions.live.filter { $0.definition.entry.reentry != .everyTime }
+        let answers = try await tx.pipeline([
+            (loadingCustomers, [ids]),
+            (
+                loadingInputs,
+                [
+                    ids, .int4(Int32(CustomerTurn.inputLimit)), .int8(LoadLimits.bytesOfCustomer),
+                    .int8(LoadLimits.bytesOfBatch),
+                ]
+            ),
+            (loadingRuns, [ids]),
+            (loadingEntries, [ids, .textArray(limited.map(\.workflow.text))]),
+            (loadingLog, [ids, .int4(LoadLimits.log)]),
+        ])
+        try reader.takeCustomers(answers[0])
+        try reader.takeInputs(answers[1])
+        try reader.takeRuns(answers[2])
+        try reader.takeEntries(answers[3])
+        try reader.takeLog(answers[4])
+    }
+
+    /// What the inputs' events were before: known only when the inputs are.
+    private static func loadByEvent(
+        _ reader: inout BatchReader, _ tx: PostgresTransaction
+    ) async throws(PostgresError) {
+        let arriving = reader.arrivingEvents
+        if arriving.isEmpty { return }
+        let events = PostgresValue.textArray(arriving.map(\.event.text))
+        let answers = try await tx.pipeline([
+            (loadingEarlier, [events]),
+            (loadingCauses, [.int8Array(arriving.map(\.customer.number)), events]),
+        ])
+        try reader.takeEarlier(answers[0])
+        try reader.takeCauses(answers[1])
+    }
+}

@@ -1,0 +1,135 @@
+package import Connectors
+internal import JSON
+internal import JourneyEngine
+internal import JourneyModel
+
+/// Decides turns: reads deliveries, gives each input to the customer's runs and workflows in order,
+/// and returns the rows to write. Pure: the same turn always gives the same result.
+package struct TurnDecider: Sendable {
+    package let definitions: DefinitionSet
+    private let connectors: [String: Connector]
+
+    package init(definitions: DefinitionSet, connectors: [String: Connector]) {
+        self.definitions = definitions
+        self.connectors = connectors
+    }
+
+    /// What this process lacks to decide the turn; nil when it lacks nothing. A caller that takes the turn
+    /// all the same loses what could not be read: asking first is what keeps it.
+    package func lacks(for turn: CustomerTurn) -> Unserved? {
+        for run in turn.runs
+        where run.status.isLive && definitions.version(run.version, of: run.workflow) == nil {
+            return Unserved(
+                sentence: "the run \(run.id) follows version \(run.version) of \(run.workflow), "
+                    + "which this program cannot read; run the program that published it")
+        }
+        for input in turn.inputs {
+            guard case .delivery(let delivery) = input.content,
+                connectors[delivery.connector] == nil
+            else { continue }
+            return Unserved(
+                sentence: "the delivery \(delivery.id) came through the connector "
+                    + "\(delivery.connector), which is not configured here; configure it")
+        }
+        return nil
+    }
+
+    /// Decides one customer's turn. Every input of the turn is taken, whatever it turns out to be.
+    package func decide(_ turn: CustomerTurn) -> TurnResult {
+        // A repeat may wait in the same turn as the delivery it repeats.
+        var told: [EventID: Event] = [:]
+        let inputs = turn.inputs.map { input in
+            let read = read(input, told: told)
+            if let event = read.fresh, told[event.id] == nil { told[event.id] = event }
+            return read
+        }
+        var decision = CustomerDecision(turn: turn, definitions: definitions, inputs: inputs)
+        return decision.decide()
+    }
+
+    /// Maps a delivery's stored bytes to its event; other inputs carry theirs.
+    ///
+    /// - Parameter told: the events of earlier inputs of the turn.
+    private func read(_ input: TurnInput, told: [EventID: Event]) -> ReadInput {
+        switch input.content {
+        case .result(let result):
+            return ReadInput(input: input, content: .result(result))
+        case .event(let event):
+            return ReadInput(input: input, content: .event(event, mark: nil))
+        case .delivery(let delivery):
+            let event = event(of: delivery)
+            return ReadInput(
+                input: input,
+                content: .event(
+                    event, mark: mark(delivery, as: event, earlier: told[event.id])))
+        }
+    }
+
+    private func event(of delivery: StoredDelivery) -> Event {
+        guard let connector = connectors[delivery.connector] else {
+            return .unreadable(
+                delivery, reason: "no connector named \(delivery.connector) is configured")
+        }
+        return connector.event(
+            body: delivery.body, receivedAt: delivery.receivedAt,
+            providerEventID: delivery.providerEventID)
+    }
+
+    private func mark(
+        _ delivery: StoredDelivery, as event: Event, earlier: Event?
+    ) -> DeliveryMark {
+        if let earlier = delivery.earlier ?? earlier {
+            if Connector.sameEvent(earlier, event) {
+                return DeliveryMark(delivery: delivery.id, state: .duplicate)
+            }
+            return DeliveryMark(
+                delivery: delivery.id, state: .conflict,
+                reason: "the provider sent another event under an id it had used: "
+                    + "\(earlier.name) before, \(event.name) now")
+        }
+        if event.name == "connector.unreadable" {
+            return DeliveryMark(
+                delivery: delivery.id, state: .unreadable,
+                reason: event.properties["reason"]?.string)
+        }
+        return DeliveryMark(delivery: delivery.id, state: .processed)
+    }
+}
+
+/// An input with its event read from the bytes.
+struct ReadInput {
+    enum Content {
+        /// `mark` for a delivery; a duplicate or conflict is marked and goes no further.
+        case event(Event, mark: DeliveryMark?)
+        case result(EffectResult)
+    }
+
+    let input: TurnInput
+    let content: Content
+
+    /// The event that runs may take; nil for results and for repeats of an event.
+    var fresh: Event? {
+        switch content {
+        case .event(let event, mark: nil): event
+        case .event(let event, let mark?):
+            switch mark.state {
+            case .processed, .unreadable: event
+            case .duplicate, .conflict: nil
+            }
+        case .result: nil
+        }
+    }
+}
+
+extension Event {
+    static func unreadable(_ delivery: StoredDelivery, reason: String) -> Event {
+        Event(
+            id: makeID(
+                connector: delivery.connector, providerEventID: delivery.providerEventID),
+            connector: delivery.connector, providerEventID: delivery.providerEventID,
+            providerType: nil, name: "connector.unreadable", trust: .provider,
+            person: Person(id: nil), occurredAt: delivery.receivedAt,
+            receivedAt: delivery.receivedAt, environment: "",
+            properties: JSONObject([("reason", .string(reason))]))
+    }
+}

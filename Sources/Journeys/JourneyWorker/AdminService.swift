@@ -1,0 +1,45 @@
+package import HTTPServer
+package import Telemetry
+
+/// Health and metrics, on a listener of their own.
+package final class AdminService: Sendable {
+    /// What `/readyz` asks: a sentence that says why not, or nil when ready.
+    package typealias ReadinessCheck = @Sendable () async -> String?
+
+    private let metrics: Metrics
+    private let readiness: ReadinessCheck
+    /// Called before metrics are printed, for values that are read from the database.
+    private let refresh: @Sendable () async -> Void
+
+    package init(
+        metrics: Metrics, readiness: @escaping ReadinessCheck,
+        refresh: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.metrics = metrics
+        self.readiness = readiness
+        self.refresh = refresh
+    }
+
+    /// Answers `/healthz`, `/readyz` and `/metrics`.
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            var response = HTTPResponse.text(405, "Only GET is answered here.\n")
+            response.headers.append(HTTPField("Allow", "GET, HEAD"))
+            return response
+        }
+        switch request.path {
+        case "/healthz": return .text(200, "alive\n")
+        case "/readyz":
+            guard let reason = await readiness() else { return .text(200, "ready\n") }
+            return .text(503, "not ready: \(reason)\n")
+        case "/metrics":
+            await refresh()
+            return HTTPResponse(
+                status: 200,
+                headers: [
+                    HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                ], body: Array(metrics.text().utf8))
+        default: return .text(404, "There are /healthz, /readyz and /metrics.\n")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Connectors
+internal import JourneyModel
+internal import JourneyStorage
+internal import JourneyTurns
+internal import Postgres
+internal import Reactor
+internal import Telemetry
+
+/// Routes arrivals and takes turns until it is told to stop: one of several equal loops.
+struct TurnLoop: Sendable {
+    let routing: RoutingStore
+    let turns: TurnStore
+    let connectors: @Sendable () -> [String: Connector]
+    let wake: WakeSignal
+    /// Called when a turn requested effects.
+    let onRequested: @Sendable () -> Void
+    let batch: Int
+    let poll: Duration
+    let loop: EventLoop
+    let log: Log
+    let metrics: WorkerMetrics
+    let isStopping: @Sendable () -> Bool
+
+    func run() async {
+        var failures = 0
+        while !isStopping() {
+            do {
+                let worked = try await step()
+                failures = 0
+                // Where there was work there may be more: look again at once.
+                if !worked { _ = await wake.wait(atMost: jittered(poll)) }
+            } catch {
+                failures += 1
+                metrics.turnFailures.add()
+                log.error(
+                    "turns cannot be taken; trying again", ["reason": .text("\(error)")])
+                let pause = min(Duration.milliseconds(200) * (1 << min(failures, 6)), .seconds(10))
+                _ = await wake.wait(atMost: jittered(pause))
+            }
+        }
+    }
+
+    /// One round; true when there was something to do.
+    private func step() async throws -> Bool {
+        let routed = try await routing.route(limit: 1_000)
+        metrics.routed.add(Double(routed.routed))
+        if routed.unassigned > 0 {
+            metrics.unassigned.add(Double(routed.unassigned))
+            log.warning(
+                "deliveries carry no usable customer id and wait unassigned",
+                ["count": .integer(routed.unassigned)])
+        }
+        let started = ContinuousClock.now
+        let report = try await turns.turn(limit: batch, decide: decide)
+        if report.requestedEffects > 0 { onRequested() }
+        note(report, took: ContinuousClock.now - started)
+        return routed.routed > 0 || report.claimed > 0
+    }
+
+    private func decide(_ turn: CustomerTurn, _ definitions: DefinitionSet) throws -> TurnResult {
+        let decider = TurnDecider(definitions: definitions, connectors: connectors())
+        if let lack = decider.lacks(for: turn) { throw lack }
+        let result = decider.decide(turn)
+        metrics.note(result)
+        return result
+    }
+
+    private func note(_ report: TurnStore.Report, took duration: Duration) {
+        guard report.claimed > 0 else { return }
+        metrics.turns.add(Double(report.turns))
+        metrics.inputs.add(Double(report.inputs))
+        metrics.batchSeconds.observe(duration)
+        for (customer, reason) in report.failed.sorted(by: { $0.key < $1.key }).prefix(10) {
+            log.error(
+                "a customer's turn failed and is put off; everyone else goes on",
+                ["customer": .integer(customer.number), "reason": .text(reason)])
+        }
+        log.debug(
+            "turns taken",
+            ["turns": .integer(report.turns), "inputs": .integer(report.inputs)])
+    }
+}
+
+/// So that workers that started together do not look together.
+func jittered(_ duration: Duration) -> Duration { duration * Double.random(in: 0.75...1.25) }

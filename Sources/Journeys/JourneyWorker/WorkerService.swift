@@ -1,0 +1,372 @@
+internal import Connectors
+internal import EffectDispatch
+package import HTTPServer
+internal import JourneyStorage
+internal import Locks
+internal import Postgres
+package import Reactor
+package import Settings
+internal import Synchronization
+package import Telemetry
+package import TimeZones
+internal import WebhookIngest
+internal import WorkflowDefinitions
+
+/// The whole worker in one process, by its roles: what `serve` and `dev` run, and the tests too.
+package final class WorkerService: Sendable {
+    /// Parts that may run in processes of their own.
+    package struct Roles: OptionSet, Sendable, Hashable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
+        /// Takes webhooks in.
+        package static let ingest = Roles(rawValue: 1)
+        /// Routes and takes turns.
+        package static let worker = Roles(rawValue: 2)
+        /// Makes the attempts of effects.
+        package static let dispatch = Roles(rawValue: 4)
+        package static let all: Roles = [.ingest, .worker, .dispatch]
+
+        /// Reads `ingest,worker,dispatch`; nil for another word.
+        package init?(words: String) {
+            self = []
+            for word in words.split(separator: ",") {
+                switch word {
+                case "ingest": insert(.ingest)
+                case "worker": insert(.worker)
+                case "dispatch": insert(.dispatch)
+                default: return nil
+                }
+            }
+            if isEmpty { return nil }
+        }
+    }
+
+    /// Where a started service listens.
+    package struct Addresses: Sendable, Hashable {
+        /// Nil without the role `ingest`.
+        package var ingestPort: UInt16?
+        package var adminPort: UInt16
+    }
+
+    private struct State {
+        var loops: [Task<Void, Never>] = []
+        var housekeeping: Task<Void, Never>?
+        /// Ended by cancellation, since it waits for others.
+        var hearing: Task<Void, Never>?
+        var ingest: HTTPListener?
+        var admin: HTTPListener?
+    }
+
+    private let settings: WorkerSettings
+    private let roles: Roles
+    private let loop: EventLoop
+    private let log: Log
+    private let metrics: Metrics
+    private let refusals: Counter
+    private let limits: HTTPLimits
+    private let clock: @Sendable () -> Instant
+    private let pool: PostgresPool
+    private let connectors: Guarded<[String: Connector]>
+    private let wakeTurns: WakeSignal
+    private let wakeDispatch: WakeSignal
+    private let webhooks: WebhookService
+    private let dispatcher: Dispatcher
+    private let gauges: StorageGauges
+    private let definitions: DefinitionCache
+    private let workerMetrics: WorkerMetrics
+    private let relay: WakeRelay
+    private let stop = StopFlag()
+    private let state = Guarded(State())
+
+    /// Prepares everything and starts nothing.
+    ///
+    /// - Parameters:
+    ///   - limits: bounds of the webhook endpoint; those that the settings name are taken from there.
+    ///   - clock: for the log, and for the time in a signature's header.
+    package init(
+        settings: WorkerSettings, roles: Roles = .all, loop: EventLoop, log: Log,
+        metrics: Metrics = Metrics(), limits: HTTPLimits = HTTPLimits(),
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        self.settings = settings
+        self.roles = roles
+        self.loop = loop
+        self.log = log
+        self.metrics = metrics
+        self.clock = clock
+        self.limits = limits
+        refusals = metrics.counter(
+            "journey_http_refusals_total",
+            help: "Webhook requests and connections that the HTTP server itself refused, by cause.",
+            labels: ["cause"])
+        connectors = Guarded(settings.connectors)
+        let pool = PostgresPool(
+            settings: settings.database.postgres(applicationName: "journey-worker"),
+            size: settings.database.pool, loop: loop)
+        self.pool = pool
+        let wakeTurns = WakeSignal(loop: loop)
+        self.wakeTurns = wakeTurns
+        wakeDispatch = WakeSignal(loop: loop)
+        let stop = stop
+        let relay = WakeRelay(
+            pool: pool, direct: settings.database.direct(applicationName: "journey-worker"),
+            loop: loop, isStopping: { stop.isRaised })
+        self.relay = relay
+        // Who has no turns of its own wakes those who have.
+        let hasTurns = roles.contains(.worker)
+        let onInput: @Sendable () -> Void = {
+            if hasTurns { wakeTurns.raise() } else { relay.tell(.turns) }
+        }
+        let deliveries = DeliveryStore(pool: pool)
+        webhooks = WebhookService(
+            connectors: settings.connectors,
+            commit: GroupCommit(loop: loop) { try await deliveries.store($0) }, log: log,
+            metrics: metrics, clock: clock, onStored: onInput)
+        dispatcher = Dispatcher(
+            store: EffectStore(pool: pool), accounts: settings.accounts,
+            concurrency: settings.dispatch.concurrency, poll: settings.worker.poll,
+            wake: wakeDispatch, loop: loop, log: log, metrics: metrics, clock: clock,
+            onFinished: onInput)
+        gauges = StorageGauges(
+            store: BacklogStore(pool: pool), pool: pool, metrics: metrics, log: log)
+        definitions = DefinitionCache { bytes in
+            try WorkflowParser.load(canonical: bytes).definition
+        }
+        workerMetrics = WorkerMetrics(metrics)
+        metrics.addProcessGauges()
+    }
+
+    // MARK: Life
+
+    /// Checks the schema, binds the listeners and starts the loops of the roles.
+    ///
+    /// - Throws: `WorkerStartError` or the listener's error; nothing is then left running.
+    package func start() async throws -> Addresses {
+        try await checkSchema()
+        let admin = HTTPListener(loop: loop, address: settings.listen.admin) { [self] request in
+            await adminService.answer(request)
+        }
+        let adminPort = try admin.start()
+        state.withLock { $0.admin = admin }
+        var ingestPort: UInt16?
+        if roles.contains(.ingest) {
+            let ingest = makeIngestListener()
+            do throws(HTTPServerError) {
+                ingestPort = try ingest.start()
+            } catch {
+                await admin.drain(within: .zero)
+                throw error
+            }
+            state.withLock { $0.ingest = ingest }
+        }
+        startLoops()
+        return Addresses(ingestPort: ingestPort, adminPort: adminPort)
+    }
+
+    private func makeIngestListener() -> HTTPListener {
+        var limits = limits
+        limits.maximumBody = settings.listen.maximumBody
+        limits.maximumConnections = settings.listen.maximumConnections
+        let tls: HTTPTLS? =
+            if let certificate = settings.listen.certificateFile,
+                let key = settings.listen.keyFile
+            {
+                HTTPTLS(certificateFile: certificate, keyFile: key)
+            } else {
+                nil
+            }
+        let webhooks = webhooks
+        let refusals = refusals
+        return HTTPListener(
+            loop: loop, address: settings.listen.ingest, limits: limits, tls: tls,
+            trustedProxies: settings.listen.trustedProxies,
+            onRefusal: { refusal, _ in refusals.add(labels: [refusal.rawValue]) },
+            decideEarly: { webhooks.decideEarly($0) }, handler: { await webhooks.answer($0) })
+    }
+
+    private func startLoops() {
+        if roles.contains(.worker) {
+            for _ in 0..<settings.worker.concurrency {
+                let turns = makeTurnLoop()
+                start { await turns.run() }
+            }
+            let housekeeping = Task(executorPreference: loop.tasks) { await self.keepHouse() }
+            state.withLock { $0.housekeeping = housekeeping }
+        }
+        if roles.contains(.dispatch) {
+            let dispatcher = dispatcher
+            start { await dispatcher.run() }
+        }
+        startRelay()
+    }
+
+    private func startRelay() {
+        let relay = relay
+        if !roles.contains(.worker) { start { await relay.send(.turns) } }
+        if roles.contains(.worker), !roles.contains(.dispatch) {
+            start { await relay.send(.effects) }
+        }
+        var heard: [WakeStore.Channel: WakeSignal] = [:]
+        if roles.contains(.worker) { heard[.turns] = wakeTurns }
+        if roles.contains(.dispatch) { heard[.effects] = wakeDispatch }
+        guard !heard.isEmpty else { return }
+        let signals = heard
+        let hearing = Task(executorPreference: loop.tasks) { await relay.hear(signals) }
+        state.withLock { $0.hearing = hearing }
+    }
+
+    private func start(_ body: @escaping @Sendable () async -> Void) {
+        let task = Task(executorPreference: loop.tasks) { await body() }
+        state.withLock { $0.loops.append(task) }
+    }
+
+    /// Called when a turn requested effects.
+    private var onRequested: @Sendable () -> Void {
+        let (wakeDispatch, relay) = (wakeDispatch, relay)
+        let hasDispatch = roles.contains(.dispatch)
+        return { if hasDispatch { wakeDispatch.raise() } else { relay.tell(.effects) } }
+    }
+
+    private func makeTurnLoop() -> TurnLoop {
+        TurnLoop(
+            routing: RoutingStore(pool: pool),
+            turns: TurnStore(pool: pool, definitions: definitions),
+            connectors: { [self] in connectors.withLock { $0 } }, wake: wakeTurns,
+            onRequested: onRequested, batch: settings.worker.batch, poll: settings.worker.poll,
+            loop: loop, log: log, metrics: workerMetrics,
+            isStopping: { [stop] in stop.isRaised })
+    }
+
+    /// How long ``drain()`` takes at the most where nothing hangs; past it the process may just end.
+    package var longestDrain: Duration { settings.shutdownGrace + .seconds(15) }
+
+    /// Stops taking work in, finishes what is under way within the grace, and closes everything.
+    ///
+    /// What could not be finished is handed back or left to its lease: nothing is lost.
+    package func drain() async {
+        let end = ContinuousClock.now + settings.shutdownGrace
+        stop.raise()
+        let (loops, idlers, ingest, admin) = state.withLock { state in
+            let idlers = [state.housekeeping, state.hearing].compactMap(\.self)
+            return (state.loops, idlers, state.ingest, state.admin)
+        }
+        for task in idlers { task.cancel() }
+        relay.wakeAll()
+        dispatcher.requestStop()
+        for _ in loops { wakeTurns.raise() }
+        await ingest?.drain(within: max(.zero, end - .now))
+        // Statements have time limits of their own, so a turn under way ends soon in any case.
+        for task in loops { await task.value }
+        for task in idlers { await task.value }
+        await dispatcher.drain(within: max(.zero, end - .now))
+        await admin?.drain(within: .milliseconds(200))
+        await pool.close()
+    }
+
+    /// Puts other connectors in place and reads the TLS files again, as after SIGHUP.
+    package func reload(_ settings: WorkerSettings) {
+        connectors.withLock { $0 = settings.connectors }
+        webhooks.reload(settings.connectors)
+        guard self.settings.listen.certificateFile != nil,
+            let ingest = state.withLock({ $0.ingest })
+        else { return }
+        do throws(HTTPServerError) {
+            try ingest.reloadTLS()
+        } catch {
+            log.error(
+                "the TLS files cannot be used; the old certificate stays",
+                ["reason": .text("\(error)")])
+        }
+    }
+
+    // MARK: Health and housekeeping
+
+    private var adminService: AdminService {
+        AdminService(
+            metrics: metrics,
+            readiness: { [self] in
+                if stop.isRaised { return "draining" }
+                do {
+                    try await checkSchema()
+                    if try await JourneySchema.isReadOnly(pool) {
+                        return "the database takes no writes; point the worker at the primary"
+                    }
+                    return nil
+                } catch {
+                    return "\(error)"
+                }
+            },
+            refresh: { [self] in await gauges.refresh() })
+    }
+
+    private func checkSchema() async throws {
+        let status = try await JourneySchema.migrator.status(directDatabase, on: loop)
+        if let problem = Self.problem(status) { throw WorkerStartError(sentence: problem) }
+    }
+
+    private var directDatabase: PostgresSettings {
+        settings.database.direct(applicationName: "journey-worker")
+    }
+
+    /// One step ahead is admitted: old and new workers run side by side during an upgrade.
+    private static func problem(_ status: MigrationStatus) -> String? {
+        if !status.pending.isEmpty {
+            return "the database's schema is at version \(status.current) and this program needs "
+                + "\(status.newest); run journey-worker migrate up"
+        }
+        if status.current > status.newest + 1 {
+            return
+                "the database's schema is at version \(status.current), more than one step ahead "
+                + "of this program's \(status.newest); run the newer program"
+        }
+        return nil
+    }
+
+    private func tellUnserved(_ effects: EffectStore) async throws {
+        for waiting in try await effects.unserved(by: dispatcher.served) {
+            log.warning(
+                "effects wait for an account that is not configured here; configure it, or they expire",
+                [
+                    "tool": .text(waiting.tool), "account": .text(waiting.account),
+                    "count": .integer(waiting.count),
+                ])
+        }
+    }
+
+    /// What is done now and then, until the task is cancelled: partitions ahead of time each hour, and
+    /// each minute an end to effects that nobody serves.
+    private func keepHouse() async {
+        let effects = EffectStore(pool: pool)
+        var minute = 0
+        while !Task.isCancelled {
+            do {
+                if minute % 60 == 0 {
+                    let made = try await JourneySchema.ensurePartitions(monthsAhead: 3, pool)
+                    if made > 0 { log.info("partitions were made", ["count": .integer(made)]) }
+                }
+                try await effects.expireUnserved()
+                if roles.contains(.dispatch) { try await tellUnserved(effects) }
+            } catch {
+                if Task.isCancelled { return }
+                log.warning(
+                    "housekeeping was put off; without new partitions rows go to the default ones",
+                    ["reason": .text("\(error)")])
+            }
+            minute += 1
+            do { try await loop.sleep(for: .seconds(60)) } catch { return }
+        }
+    }
+}
+
+/// Raised once, when the service is to stop.
+final class StopFlag: Sendable {
+    private let flag = Atomic(false)
+    var isRaised: Bool { flag.load(ordering: .relaxed) }
+    func raise() { flag.store(true, ordering: .relaxed) }
+}
+
+/// Why the worker does not start, with the next step.
+package struct WorkerStartError: Error, Sendable, Hashable, CustomStringConvertible {
+    package let sentence: String
+    package var description: String { sentence }
+}

@@ -1,0 +1,114 @@
+import JSON
+import TestSupport
+import Testing
+
+@Suite struct TryPartsTests {
+    private func run(
+        _ verb: String, _ part: String, scope: String = "{}", _ more: String...
+    ) async throws -> Answer {
+        try await TemporaryFolder.with { folder in
+            let part = write(part, to: "part.json", in: folder)
+            let scope = write(scope, to: "scope.json", in: folder)
+            return try await ReplayWorld().run(["try", verb, part, "--scope", scope] + more)
+        }
+    }
+
+    @Test func `a condition tells its result and the leaves that decided`() async throws {
+        let answer = try await run(
+            "condition", #"{"all": [{"eq": [{"ref": "/event/n"}, 9007199254740993]}]}"#,
+            scope: #"{"event": {"n": 9007199254740993}}"#)
+        let json = try JSONParser.parse(answer.output)
+        #expect(answer.code == 0)
+        #expect(json["result"]?.string == "true")
+        #expect(json["because"]?.array?.count == 1)
+        #expect(answer.output.contains("9007199254740993"))
+        #expect(json["until"] == nil)
+    }
+
+    @Test func `what is missing makes a condition unknown`() async throws {
+        let answer = try await run("condition", #"{"lt": [{"ref": "/customer/days"}, 3]}"#)
+        let json = try JSONParser.parse(answer.output)
+        #expect(json["result"]?.string == "unknown")
+    }
+
+    @Test func `a condition over the clock says until when it holds`() async throws {
+        let condition = #"{"lt": [{"ref": "/now"}, {"ref": "/event/ends"}]}"#
+        let scope = #"{"event": {"ends": "2026-03-09T00:00:00Z"}, "now": "2026-03-01T00:00:00Z"}"#
+        let before = try JSONParser.parse(
+            try await run("condition", condition, scope: scope).output)
+        #expect(before["result"]?.string == "true")
+        #expect(before["until"]?.string == "2026-03-09T00:00:00.000Z")
+        let after = try JSONParser.parse(
+            try await run("condition", condition, scope: scope, "--at", "2026-03-10T00:00:00Z")
+                .output)
+        #expect(after["result"]?.string == "false")
+    }
+
+    @Test func `a condition that cannot be read is explained with its place`() async throws {
+        let answer = try await run("condition", "{\n \"eqq\": [1, 1]}")
+        #expect(answer.code == 1)
+        #expect(answer.output.isEmpty)
+        #expect(answer.error.contains("part.json:2:2: error:"))
+        #expect(answer.error.contains("Did you mean \"eq\"?"))
+    }
+
+    @Test func `a pointer to nothing a scope has is refused`() async throws {
+        let answer = try await run("condition", #"{"exists": {"ref": "/custmer/email"}}"#)
+        #expect(answer.code == 1)
+        #expect(answer.error.contains("/customer/email"))
+    }
+
+    @Test func `a value is known or not`() async throws {
+        let known = try JSONParser.parse(
+            try await run(
+                "value", #"{"time": {"ref": "/event/at"}, "plus": "P1D"}"#,
+                scope: #"{"event": {"at": "2026-03-01T00:00:00Z"}}"#
+            ).output)
+        #expect(known["known"]?.bool == true)
+        #expect(known["value"]?.string == "2026-03-02T00:00:00.000Z")
+        let unknown = try JSONParser.parse(
+            try await run("value", #"{"ref": "/customer/email"}"#).output)
+        #expect(unknown["known"]?.bool == false)
+        #expect(unknown["value"] == nil)
+    }
+
+    @Test func `a template prints its bytes and nothing more`() async throws {
+        let answer = try await run(
+            "template", "Hi {{customer.name}}", scope: #"{"customer": {"name": "<Ada>"}}"#,
+            "--escape", "html")
+        #expect(answer.code == 0)
+        #expect(answer.output == "Hi &lt;Ada&gt;")
+    }
+
+    @Test func `a template reads any name, any kind of scope, and partials`() async throws {
+        #expect(try await run("template", "{{a}}", scope: #"{"a": 1.50}"#).output == "1.50")
+        #expect(try await run("template", "{{.}}", scope: "\"x\"").output == "x")
+        try await TemporaryFolder.with { folder in
+            let partials = write(#"{"p": "[{{a}}]"}"#, to: "partials.json", in: folder)
+            let answer = try await run(
+                "template", "{{>p}}", scope: #"{"a": 1}"#, "--partials", partials)
+            #expect(answer.output == "[1]", "\(answer.error)")
+        }
+    }
+
+    @Test func `a missing variable fails unless empty is asked for`() async throws {
+        let strict = try await run("template", "Hi {{customer.name}}!")
+        #expect(strict.code == 1)
+        #expect(strict.error.contains("customer.name"))
+        let lenient = try await run("template", "Hi {{customer.name}}!", "--missing", "empty")
+        #expect(lenient.output == "Hi !")
+    }
+
+    @Test(arguments: [
+        ("[1]", "write an object"), (#"{"custmer": {}}"#, "did you mean \"customer\"?"),
+        (#"{"now": "soon"}"#, "is no time"), (#"{"event": 1}"#, "write an object"),
+        ("{", "scope.json:1:"),
+    ])
+    func `a scope file that cannot be used is explained`(
+        scope: String, sentence: String
+    ) async throws {
+        let answer = try await run("value", "1", scope: scope)
+        #expect(answer.code == 2)
+        #expect(answer.error.contains(sentence), "\(answer.error)")
+    }
+}

@@ -1,0 +1,125 @@
+import Connectors
+import JSON
+import JourneyModel
+import Testing
+import TimeZones
+
+struct ProviderFixtureTests {
+    /// After every fixture's time but that of the transfer, which lies in the year 4466.
+    private let receivedAt = Instant(milliseconds: 1_796_000_000_000)
+    private let unstated = "unstated"
+
+    @Test(arguments: [
+        ("revenuecat", ExpectedCount(selection: 46, whole: 80)),
+        ("superwall", ExpectedCount(selection: 13, whole: 29)),
+    ])
+    func `every fixture of a provider becomes the expected event`(
+        provider: String, count: ExpectedCount
+    ) throws {
+        guard let folder = ConformanceFolder(for: "the fixtures of \(provider)") else { return }
+        let rows = try #require(try folder.json("fixtures/index.json").array)
+            .filter { $0["provider"]?.string == provider }
+        let definition = try #require(ProviderDefinition.shipped(named: provider))
+        let connector = try Connector(
+            name: provider, provider: definition,
+            authentication: [Authentication(scheme: .none, secrets: [])],
+            unknownEnvironment: unstated, allowsUnauthenticated: true)
+        for row in rows {
+            let file = try #require(row["file"]?.string)
+            let body = try folder.bytes("fixtures/" + file)
+            guard let expected = row["expect"] else { continue }
+            if expected["accepted"]?.bool == false {
+                checkStored(body, connector, file)
+            } else {
+                try check(body, connector, expected, file)
+            }
+        }
+        print("\(provider): \(rows.count) fixtures checked")
+        #expect(count.admits(rows.count))
+    }
+
+    /// The collection asks for a refusal of authenticated bodies that cannot be read. The product's
+    /// contract wins: only what is not one JSON object in UTF-8 is answered with 400, and everything
+    /// else is stored and told, at least as `connector.unreadable`.
+    private func checkStored(_ body: [UInt8], _ connector: Connector, _ file: String) {
+        let event = connector.event(body: body, receivedAt: receivedAt, providerEventID: "x")
+        switch DeliveredBody(body) {
+        case .object(let value, _):
+            let id = Connector.deduplicationID(connector.envelope(of: value), body: body)
+            #expect(!id.isEmpty, "\(file)")
+            let shown = ["connector.unreadable", "connector.unknown", "connector.test"]
+            let isKnown = Vocabulary.outcome(named: event.name) != nil
+            #expect(shown.contains(event.name) || isKnown, "\(file)")
+        case .tooDeep, .refused:
+            #expect(event.name == "connector.unreadable", "\(file)")
+            #expect(event.notes.count == 1, "\(file)")
+        }
+    }
+
+    private func check(
+        _ body: [UInt8], _ connector: Connector, _ expected: JSONValue, _ file: String
+    ) throws {
+        guard case .object(let value, _) = DeliveredBody(body) else {
+            Issue.record("\(file) is not one JSON object")
+            return
+        }
+        let envelope = connector.envelope(of: value)
+        let event = connector.event(
+            body: body, receivedAt: receivedAt, providerEventID: envelope.eventID ?? "")
+        #expect(event.name == expected["outcome"]?.string, "\(file)")
+        #expect(envelope.eventID == expected["event_id"]?.string, "\(file)")
+        #expect(event.providerType == expected["provider_type"]?.string, "\(file)")
+        #expect(
+            envelope.occurredAt?.milliseconds == expected["occurred_at_ms"]?.integer, "\(file)")
+        let environment = expected["environment"]?.string ?? unstated
+        #expect(envelope.environment == environment, "\(file)")
+        #expect(event.environment == environment, "\(file)")
+        #expect(event.person == envelope.person, "\(file)")
+        checkPerson(event.person, expected, file)
+        checkTime(event, expected, file)
+        checkProperties(event.properties, expected, file)
+    }
+
+    private func checkPerson(_ person: Event.Person, _ expected: JSONValue, _ file: String) {
+        let ids = Set(expected["customer_ids"]?.array?.compactMap(\.string) ?? [])
+        #expect(Set([person.id].compactMap { $0 } + person.aliases) == ids, "\(file)")
+        #expect(person.id == expected["customer_id"]?.string, "\(file)")
+        #expect(person.isAnonymous == expected["anonymous"]?.bool, "\(file)")
+    }
+
+    private func checkTime(_ event: Event, _ expected: JSONValue, _ file: String) {
+        guard let stated = expected["occurred_at_ms"]?.integer else { return }
+        let isAhead = stated > receivedAt.milliseconds + 86_400_000
+        #expect(event.isClamped == isAhead, "\(file)")
+        let taken = isAhead ? receivedAt.milliseconds : stated
+        #expect(event.occurredAt.milliseconds == taken, "\(file)")
+    }
+
+    private func checkProperties(
+        _ properties: JSONObject, _ expected: JSONValue, _ file: String
+    ) {
+        let words = [
+            ("store", "store"), ("product_id", "product_id"), ("new_product_id", "new_product_id"),
+            ("transaction_id", "transaction_id"),
+            ("original_transaction_id", "original_transaction_id"), ("period_type", "period"),
+            ("reason", "reason"),
+        ]
+        for (property, key) in words {
+            #expect(
+                properties[property]?.string == expected[key]?.string, "\(file) \(property)")
+        }
+        #expect(
+            properties["is_family_share"]?.bool == expected["is_family_share"]?.bool, "\(file)")
+        let dollars = properties["price_usd"]
+        #expect(dollars?["amount"]?.string == expected["price_usd"]?.string, "\(file)")
+        if dollars != nil { #expect(dollars?["currency"]?.string == "USD", "\(file)") }
+        let price = properties["price"]
+        #expect(price?["amount"]?.string == expected["price_local"]?.string, "\(file)")
+        if price != nil {
+            #expect(price?["currency"]?.string == expected["currency"]?.string, "\(file)")
+        }
+        for key in ["transferred_from", "transferred_to"] {
+            #expect(properties[key] == expected[key], "\(file) \(key)")
+        }
+    }
+}
