@@ -8,7 +8,7 @@ import Testing
 
     static let pureRooms = [
         "JSON", "JourneyModel", "Templates", "WorkflowDefinitions", "JourneyEngine", "Connectors",
-        "JourneyTurns", "Simulation", "FeatureModel",
+        "JourneyTurns", "Simulation", "WorkflowDrawings", "FeatureModel",
     ]
 
     @Test func `the manifest is read whole`() throws {
@@ -42,7 +42,8 @@ import Testing
             let used = Set(
                 try SourceTree.files(under: room.path, ending: ".swift").flatMap { imports(of: $0) }
             )
-            for name in room.sees where !name.hasPrefix("journey-") {
+            let programs = ["journey-", "feature-"]
+            for name in room.sees where !programs.contains(where: { name.hasPrefix($0) }) {
                 #expect(used.contains(name), "\(room.name) sees \(name) and never imports it")
             }
         }
@@ -71,11 +72,54 @@ import Testing
         #expect(wayToLedger(in: broken) == ["JourneyTurns", "Between", "FeatureLedger"])
     }
 
-    private func wayToLedger(in map: HouseMap) -> [String]? {
-        map.rooms.filter { $0.floor == "Journeys" || $0.name == "journey-worker" }
-            .lazy.compactMap { map.path(from: $0.name, to: "FeatureLedger") }.first
+    @Test func `the houses meet in two rooms, and the ledger sees no journey`() {
+        let doors: Set<String> = ["FeatureModel", "FeatureReading"]
+        for room in map.rooms {
+            for name in room.sees {
+                let floor = map.room(named: name)?.floor
+                if room.floor == "Journeys", floor == "Features" {
+                    #expect(doors.contains(name), "\(room.name) sees \(name)")
+                }
+                if room.floor == "Features" {
+                    #expect(floor != "Journeys", "\(room.name) sees \(name)")
+                }
+            }
+        }
+        #expect(map.room(named: "FeatureModel")?.sees == ["JSON"])
     }
 
+    @Test func `the reader's room holds no word that writes`() throws {
+        let verbs = ["insert into", "update ", "delete from", "truncate", "for update", "call "]
+        for file in try SourceTree.files(
+            under: "Sources/Features/FeatureReading", ending: ".swift")
+        {
+            for (number, line) in file.lines.enumerated() where !line.trimmed.hasPrefix("//") {
+                for verb in verbs where line.lowercased().contains(verb) {
+                    Issue.record("\(file.path):\(number + 1) says \(verb)")
+                }
+            }
+        }
+    }
+
+    @Test func `only what the SDK ships is public`() throws {
+        for file in try SourceTree.files(under: "Sources", ending: ".swift")
+        where !file.path.hasPrefix("Sources/Features/FeatureModel/")
+            && !file.path.hasPrefix("Sources/Features/Nuxie/")
+        {
+            for (number, line) in file.lines.enumerated() where line.trimmed.hasPrefix("public ") {
+                Issue.record("\(file.path):\(number + 1) is public")
+            }
+        }
+    }
+
+    private func wayToLedger(in map: HouseMap) -> [String]? {
+        map.rooms.filter {
+            $0.floor == "Journeys" || ["journey-worker", "journey-replay"].contains($0.name)
+        }
+        .lazy.compactMap { map.path(from: $0.name, to: "FeatureLedger") }.first
+    }
+
+    // S19.6
     @Test func `pure rooms have no clock, random source, input, output or async code`() throws {
         let forbiddenImports = ["Glibc", "FoundationEssentials", "Foundation", "Synchronization"]
         let forbiddenWords = [

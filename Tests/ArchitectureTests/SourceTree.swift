@@ -29,6 +29,19 @@ struct SourceTree {
         String(decoding: try bytes(of: root + "/" + path), as: UTF8.self)
     }
 
+    /// The text of a file beside the package, or beside a folder that holds it; nil where there is none.
+    static func beside(_ path: String) throws -> String? {
+        var place = root[...]
+        while let slash = place.lastIndex(of: "/") {
+            place = place[..<slash]
+            let candidate = place + "/" + path
+            if FileManager.default.fileExists(atPath: String(candidate)) {
+                return String(decoding: try bytes(of: String(candidate)), as: UTF8.self)
+            }
+        }
+        return nil
+    }
+
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: root + "/" + path)
     }

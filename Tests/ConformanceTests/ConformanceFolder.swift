@@ -1,22 +1,22 @@
 import FoundationEssentials
 import JSON
 
-/// The public provider fixtures and vectors, which lie beside the package when they are there at all.
+/// Public fixtures and vectors, which lie beside the package when they are there at all.
 struct ConformanceFolder {
     let path: String
 
     /// Nil, after a line that says so, when the folder is absent.
-    init?(for suite: String) {
+    init?(for suite: String, in folder: String = "providers") {
         var parts = #filePath.split(separator: "/").dropLast(3)
         while !parts.isEmpty {
             parts.removeLast()
-            let path = "/" + (parts + ["shared/conformance/providers"]).joined(separator: "/")
+            let path = "/" + (parts + ["shared/conformance/\(folder)"]).joined(separator: "/")
             if FileManager.default.fileExists(atPath: path) {
                 self.path = path
                 return
             }
         }
-        print("skipped: no shared/conformance/providers beside the package, needed by \(suite)")
+        print("skipped: no shared/conformance/\(folder) beside the package, needed by \(suite)")
         return nil
     }
 

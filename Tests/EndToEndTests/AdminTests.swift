@@ -4,6 +4,7 @@ import Testing
 
 /// Health and metrics of a worker at work.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdminTests {
+    // S20.2
     @Test func `a worker at work is alive and ready, and its metrics can be read`() async throws {
         try await World.with(workflows: [Definitions.waits()]) { world in
             try await world.withWorker { worker in

@@ -16,6 +16,7 @@ import TimeZones
             """)
     }
 
+    // S16.1
     @Test func `ten deliveries of one event at once are one event, one run, one effect`()
         async throws
     {
@@ -47,6 +48,7 @@ import TimeZones
         }
     }
 
+    // S16.2
     @Test func `the same id with another body is answered duplicate and becomes a conflict`()
         async throws
     {

@@ -28,12 +28,19 @@ struct Door: Sendable {
         _ json: JSONValue, secret: String = Secrets.superwall,
         at milliseconds: Int64 = systemClock().milliseconds, id: String = "msg_1"
     ) async throws(HTTPClientError) -> HTTPAnswer {
+        try await postSigned(json.bytes, secret: secret, at: milliseconds, id: id)
+    }
+
+    func postSigned(
+        _ body: [UInt8], secret: String = Secrets.superwall,
+        at milliseconds: Int64 = systemClock().milliseconds, id: String = "msg_1"
+    ) async throws(HTTPClientError) -> HTTPAnswer {
         let seconds = milliseconds / 1_000
         let signature = StandardWebhooksSignature.sign(
-            id: id, timestampSeconds: seconds, body: json.bytes,
+            id: id, timestampSeconds: seconds, body: body,
             key: StandardWebhooksSignature.key(fromSecret: secret) ?? [])
         return try await send(
-            json.bytes, path: "/v1/webhooks/superwall", method: "POST",
+            body, path: "/v1/webhooks/superwall", method: "POST",
             headers: [
                 HTTPHeaderField(name: "svix-id", value: id),
                 HTTPHeaderField(name: "svix-timestamp", value: "\(seconds)"),

@@ -98,6 +98,7 @@ import Testing
         }
     }
 
+    // S13.4
     @Test func `who acts and drops the connection is told again only if it honours the key`()
         async throws
     {
@@ -237,7 +238,7 @@ import Testing
                 #expect(try await worker.door.post(started).word == "accepted")
                 _ = await receiver.arrivals.wait()
             }
-            #expect(try await Self.attempts(world) == ["1 network"])
+            #expect(try await Self.attempts(world) == ["1 interrupted"])
             #expect(
                 try await world.count(
                     "select count(*) from journey.effect_queue where lease_until is null") == 1)

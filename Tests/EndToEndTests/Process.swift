@@ -59,6 +59,14 @@ final class Process: Sendable {
         }
     }
 
+    /// Whether it is frozen by SIGSTOP.
+    var isStopped: Bool {
+        guard ended.withLock({ $0 }) == nil else { return false }
+        let stat = Self.text("/proc/\(id)/stat")
+        guard let end = stat.lastIndex(of: ")") else { return false }
+        return stat[end...].dropFirst(2).first == "T"
+    }
+
     var output: String { Self.text(outputPath) }
     var errors: String { Self.text(errorPath) }
 

@@ -31,6 +31,7 @@ import Testing
         return process.code
     }
 
+    // S13.1 S13.4
     @Test func `a worker killed in an attempt is made up for, under the same key`() async throws {
         try await World.with(workflows: [Definitions.tell()]) { world in
             try await TemporaryFolder.with { folder in
@@ -120,6 +121,7 @@ import Testing
         }
     }
 
+    // S1.3
     @Test func `two workers side by side take no input twice`() async throws {
         try await World.with(workflows: [Definitions.tell()]) { world in
             try await TemporaryFolder.with { folder in

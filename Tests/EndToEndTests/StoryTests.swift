@@ -103,6 +103,7 @@ import Testing
         }
     }
 
+    // S17.3
     @Test func `sandbox never enters a production workflow, and a test starts nothing`()
         async throws
     {
@@ -129,6 +130,7 @@ import Testing
         }
     }
 
+    // S18.3
     @Test func `a definition that cannot be read holds its own customers back, and loses nothing`()
         async throws
     {

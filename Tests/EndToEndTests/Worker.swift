@@ -49,7 +49,7 @@ extension World {
 
     /// Starts a worker, runs `body`, and drains it whatever happens.
     func withWorker(
-        accounts: JSONValue = [:], roles: WorkerService.Roles = .all,
+        accounts: JSONValue = [:], roles: WorkerService.Roles = .all, holdsEffects: Bool = false,
         changes: JSONObject = JSONObject(), limits: HTTPLimits = HTTPLimits(),
         _ body: (Worker) async throws -> Void
     ) async throws {
@@ -58,7 +58,7 @@ extension World {
         let settings = try WorkerSettings.read(source)
         let metrics = Metrics()
         let service = WorkerService(
-            settings: settings, roles: roles, loop: loop,
+            settings: settings, roles: roles, holdsEffects: holdsEffects, loop: loop,
             log: Log(
                 level: settings.log.level, customers: .hash { _ in "hash" }, clock: systemClock,
                 sink: log.sink), metrics: metrics, limits: limits, clock: systemClock)

@@ -78,12 +78,12 @@ struct World: Sendable {
 
     // MARK: Waiting
 
-    /// Asks until the answer is yes, at most twenty seconds.
+    /// Asks until the answer is yes, at most twenty seconds unless told otherwise.
     func until(
-        _ what: String, sourceLocation: SourceLocation = #_sourceLocation,
-        _ condition: () async throws -> Bool
+        _ what: String, within limit: Duration = .seconds(20),
+        sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
             if try await condition() { return }
             try await loop.sleep(for: .milliseconds(5))

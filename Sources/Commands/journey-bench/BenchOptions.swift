@@ -3,7 +3,7 @@ internal import CommandLine
 /// What the command line asks for.
 struct BenchOptions: Sendable {
     enum Measure: String, Sendable, CaseIterable {
-        case ingest, turns
+        case ingest, turns, features
     }
 
     var measures: [Measure]

@@ -54,6 +54,14 @@ enum BenchProgram {
                     The floor claims and deletes as many rows of a bare table, 200 at a time on two \
                     connections.
                     """),
+            CommandSpecification(
+                name: "features",
+                summary: "may this customer use this feature, from socket to answer",
+                discussion: """
+                    POST /entitled of customers whose accounts are warm. The floor reads the same rows \
+                    by their key, as many at once as there are senders, on as many connections as the \
+                    service has.
+                    """),
             CommandSpecification(name: "all", summary: "every measure"),
         ])
 
@@ -105,6 +113,10 @@ enum BenchProgram {
             }
             if options.measures.contains(.turns) {
                 report.outcomes += try await TurnsMeasure(world: world, options: options)
+                    .run(judge)
+            }
+            if options.measures.contains(.features) {
+                report.outcomes += try await FeaturesMeasure(world: world, options: options)
                     .run(judge)
             }
             terminal.output.write(options.isJSON ? report.json.text + "\n" : report.text)

@@ -3,12 +3,15 @@ internal import Glibc
 internal import Reactor
 internal import TimeZones
 
-/// Sends webhooks on kept-alive connections, each waiting for its answer before it sends again.
+/// Sends requests on kept-alive connections, each waiting for its answer before it sends again.
 ///
 /// It lives on a loop, and so on a thread, of its own.
 actor LoadGenerator {
+    /// The bytes of a request, by the run, its number within it, and when the run began.
+    typealias RequestMaker = @Sendable (_ run: String, _ number: Int, _ sentAt: Instant) -> [UInt8]
+
     private let loop: EventLoop
-    private let templates: [WebhookTemplate]
+    private let makeRequest: RequestMaker
     private var connections: [LoadConnection] = []
     private var wave: Wave?
 
@@ -25,9 +28,16 @@ actor LoadGenerator {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(loop: EventLoop, templates: [WebhookTemplate]) {
+    init(loop: EventLoop, makeRequest: @escaping RequestMaker) {
         self.loop = loop
-        self.templates = templates
+        self.makeRequest = makeRequest
+    }
+
+    /// Webhooks of these templates by turns.
+    init(loop: EventLoop, templates: [WebhookTemplate]) {
+        self.init(loop: loop) { run, number, sentAt in
+            templates[number % templates.count].request(run: run, number: number, sentAt: sentAt)
+        }
     }
 
     /// Opens this many connections to the loopback port.
@@ -80,8 +90,7 @@ actor LoadGenerator {
 
     private func sendNext(_ connection: LoadConnection) {
         guard let wave else { return }
-        let template = templates[wave.sent % templates.count]
-        let request = template.request(run: wave.run, number: wave.sent, sentAt: wave.sentAt)
+        let request = makeRequest(wave.run, wave.sent, wave.sentAt)
         self.wave?.sent += 1
         connection.begin(request)
         flush(connection)

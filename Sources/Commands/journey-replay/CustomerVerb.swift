@@ -86,6 +86,7 @@ extension ReplayCall {
         let ids = view.ids.map { $0.isOwn ? $0.id : "\($0.id) (alias)" }
         line("Known as \(ids.joined(separator: ", "))")
         if !view.attributes.isEmpty { line("Attributes \(JSONValue.object(view.attributes).text)") }
+        printState(view, line)
         if let aside = view.standing.setAside {
             let next = aside.retryAt.map { "tried again at \($0)" } ?? "tried no more"
             line("Set aside since \(aside.since), \(next): \(aside.error)")
@@ -101,28 +102,96 @@ extension ReplayCall {
         }
     }
 
-    private func customerJSON(
-        _ view: CustomerView, _ timeline: Timeline, last count: Int
-    ) -> JSONValue {
-        var object = JSONObject([
-            ("id", .integer(view.id.number)), ("environment", .string(view.environment)),
-            ("app", view.app.map { .string($0) } ?? .null),
-            ("created_at", .string(view.createdAt.description)),
+    /// What is known of the customer beside attributes and runs.
+    private func printState(_ view: CustomerView, _ line: (String) -> Void) {
+        for subscription in view.subscriptions {
+            line(
+                "Subscription \(subscription.connector)/\(subscription.key) "
+                    + JSONValue.object(subscription.state).text)
+        }
+        if !view.segments.isEmpty {
+            let segments = view.segments.map { "\($0.segment) since \($0.enteredAt)" }
+            line("In \(segments.joined(separator: ", "))")
+        }
+        if !view.assignments.isEmpty {
+            let variants = view.assignments.map { "\($0.experiment): \($0.variant)" }
+            line("Experiments \(variants.joined(separator: ", "))")
+        }
+        for date in view.dates {
+            line("\(date.workflow) starts at \(date.dueAt) by \(date.subject)")
+        }
+    }
+
+    private func stateJSON(_ view: CustomerView) -> [(key: String, value: JSONValue)] {
+        [
             (
-                "ids",
+                "subscriptions",
                 .array(
-                    view.ids.map {
+                    view.subscriptions.map {
                         [
-                            "id": .string($0.id), "own": .bool($0.isOwn),
-                            "linked_at": .string($0.linkedAt.description),
+                            "connector": .string($0.connector), "key": .string($0.key),
+                            "state": .object($0.state),
+                            "changed_at": .string($0.changedAt.description),
                         ]
                     })
             ),
-            ("attributes", .object(view.attributes)),
-            ("unread_inputs", .integer(view.standing.unreadInputs)),
-            ("runs", .array(view.runs.map(\.json))),
-            ("timeline", .array(timeline.ordered.suffix(count).map(\.json))),
-        ])
+            (
+                "segments",
+                .array(
+                    view.segments.map {
+                        [
+                            "id": .string($0.segment),
+                            "entered_at": .string($0.enteredAt.description),
+                        ]
+                    })
+            ),
+            (
+                "assignments",
+                .array(
+                    view.assignments.map {
+                        [
+                            "experiment": .string($0.experiment), "variant": .string($0.variant),
+                            "assigned_at": .string($0.assignedAt.description),
+                        ]
+                    })
+            ),
+            (
+                "dates",
+                .array(
+                    view.dates.map {
+                        [
+                            "workflow": .string($0.workflow.text), "subject": .string($0.subject),
+                            "due_at": .string($0.dueAt.description),
+                        ]
+                    })
+            ),
+        ]
+    }
+
+    private func customerJSON(
+        _ view: CustomerView, _ timeline: Timeline, last count: Int
+    ) -> JSONValue {
+        var object = JSONObject(
+            [
+                ("id", .integer(view.id.number)), ("environment", .string(view.environment)),
+                ("app", view.app.map { .string($0) } ?? .null),
+                ("created_at", .string(view.createdAt.description)),
+                (
+                    "ids",
+                    .array(
+                        view.ids.map {
+                            [
+                                "id": .string($0.id), "own": .bool($0.isOwn),
+                                "linked_at": .string($0.linkedAt.description),
+                            ]
+                        })
+                ),
+                ("attributes", .object(view.attributes)),
+            ] + stateJSON(view) + [
+                ("unread_inputs", .integer(view.standing.unreadInputs)),
+                ("runs", .array(view.runs.map(\.json))),
+                ("timeline", .array(timeline.ordered.suffix(count).map(\.json))),
+            ])
         if let aside = view.standing.setAside {
             object["set_aside"] = [
                 "since": .string(aside.since.description), "attempts": .integer(aside.attempts),

@@ -21,6 +21,12 @@ extension ReplayCall {
                 effects = try picked(selector.ids, effects, "effect") { $0.invocation.text }
             }
             printTable(EffectView.table(effects), limit: hasIDs ? .max : limit)
+            let holding = try await store.holdingConnections()
+            if holding > 0 {
+                terminal.error.writeLine(
+                    "A worker holds effects back (\(counted(holding, "connection"))): it was started "
+                        + "with --hold-effects and sends nothing.")
+            }
         }
     }
 

@@ -3,7 +3,8 @@ internal import CommandLine
 extension CommandSpecification {
     /// Terms of each listing verb.
     static let runTerms: [Selector.Term] = [
-        .workflow, .version, .status, .customer, .step, .key, .environment, .since, .until,
+        .workflow, .version, .status, .customer, .connector, .event, .step, .error, .key,
+        .environment, .since, .until,
     ]
     static let eventTerms: [Selector.Term] = [
         .customer, .event, .connector, .environment, .since, .until,
@@ -15,9 +16,9 @@ extension CommandSpecification {
         .customer, .workflow, .status, .step, .environment, .since, .until,
     ]
 
-    private static let run = ArgumentSpecification(
+    static let run = ArgumentSpecification(
         "RUN", help: "a run's id, or enough of its beginning")
-    private static let whose = [
+    static let whose = [
         OptionSpecification(
             "environment", valueName: "NAME", help: "whose customers; production when left out"),
         OptionSpecification(
@@ -49,6 +50,14 @@ extension CommandSpecification {
                 Example(
                     "journey-replay list --where customer=user-42 -o ids", "a customer's run ids"),
             ]),
+        listing(
+            "count", "Count runs", terms: runTerms,
+            ids: ids("RUN", "runs by id; - takes ids from standard input"),
+            examples: [
+                Example(
+                    "journey-replay count --where \"workflow=welcome status=failed since=1d\"",
+                    "how many failed today")
+            ]),
         CommandSpecification(
             name: "show", summary: "Say why a run is not moving, and when it will",
             discussion: """
@@ -59,12 +68,18 @@ extension CommandSpecification {
             options: [OutputFormat.option], arguments: [run]),
         CommandSpecification(
             name: "history", summary: "Print every decision of a run",
-            discussion: "The table leaves out what was read; -o json has all of it.",
+            discussion: "Prints a line an entry; -o json has the entries whole.",
             examples: [
                 Example("journey-replay history 3f2a", "what happened, in words"),
                 Example("journey-replay history 3f2a -o jsonl", "one decision a line, whole"),
+                Example("journey-replay history 3f2a --follow", "and what is decided from now on"),
             ],
-            options: [OutputFormat.option], arguments: [run]),
+            options: [
+                OptionSpecification(
+                    "follow", help: "go on printing decisions as they are made, until the run ends"),
+                OutputFormat.option,
+            ], arguments: [run]),
+        trace,
         CommandSpecification(
             name: "customer", summary: "Tell what happened to a customer, in order",
             discussion: """

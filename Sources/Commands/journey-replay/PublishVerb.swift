@@ -51,25 +51,29 @@ extension ReplayCall {
         try requireAccounts(definitions.workflows)
         try await withDatabase(changes: true) { pool in
             let store = DefinitionStore(pool: pool)
+            let live = try await liveDefinitions(store)
+            try requireVariants(definitions.workflows, live: live.live)
             let plan = PublicationPlan(
-                workflows: definitions.workflows, live: try await liveVersions(store))
+                workflows: definitions.workflows, segments: definitions.segments, live: live)
             let isDry = parsed.flag("dry-run")
-            if isDry || plan.changes.isEmpty || !parsed.flag("yes") {
-                printRows(plan.rows, changing: isDry || plan.changes.isEmpty)
+            if isDry || plan.isEmpty || !parsed.flag("yes") {
+                printRows(plan.rows, changing: isDry || plan.isEmpty)
             }
-            if plan.changes.isEmpty {
+            if plan.isEmpty {
                 return terminal.error.writeLine("Nothing changes: all of it is live already.")
             }
             if isDry { return terminal.error.writeLine("Nothing was published (--dry-run).") }
-            try agree(to: "Publish \(counted(plan.changes.count, "workflow"))?")
+            try agree(to: "Publish \(plan.summary)?")
             let publications = try await store.publish(
-                definitions.workflows, by: administrator, reason: reason)
+                definitions.workflows, segments: definitions.segments, by: administrator,
+                reason: reason)
             let digests = Dictionary(
                 definitions.workflows.map { ($0.definition.id, $0.digest) },
                 uniquingKeysWith: { first, _ in first })
             printRows(
-                publications.map { PublicationPlan.row($0, digest: digests[$0.workflow] ?? "") },
-                changing: true)
+                publications.workflows.map {
+                    PublicationPlan.row($0, digest: digests[$0.workflow] ?? "")
+                } + publications.segments.map(PublicationPlan.row), changing: true)
         }
     }
 
@@ -115,9 +119,11 @@ extension ReplayCall {
         }
     }
 
-    private func liveVersions(_ store: DefinitionStore) async throws -> [DefinitionSet.Version] {
-        let cache = DefinitionCache { try WorkflowParser.load(canonical: $0).definition }
-        return try await store.definitions(in: cache).live
+    func liveDefinitions(_ store: DefinitionStore) async throws -> DefinitionSet {
+        let cache = DefinitionCache(
+            readSegment: { try WorkflowParser.loadSegment(canonical: $0).definition },
+            read: { try WorkflowParser.load(canonical: $0).definition })
+        return try await store.definitions(in: cache)
     }
 
     private func requireDistinct(_ workflows: [PublishedWorkflow]) throws {
@@ -128,21 +134,35 @@ extension ReplayCall {
         }
     }
 
-    /// With a configuration at hand, an action on an account that it lacks is refused.
+    /// The variants of a live experiment keep their ids and their order (S14), whichever workflow holds it.
+    private func requireVariants(
+        _ workflows: [PublishedWorkflow], live: [DefinitionSet.Version]
+    ) throws {
+        for workflow in workflows {
+            for (id, experiment) in workflow.definition.experiments.sorted(by: { $0.key < $1.key })
+            {
+                for version in live {
+                    guard let earlier = version.definition.experiments[id],
+                        let complaint = experiment.complaint(replacing: earlier)
+                    else { continue }
+                    throw ReplayFailure("Nothing was published: \(complaint)")
+                }
+            }
+        }
+    }
+
+    /// With a configuration at hand, an action that its accounts cannot do is refused.
     private func requireAccounts(_ workflows: [PublishedWorkflow]) throws {
         guard let file = parsed.option("config") else { return }
         let settings = try WorkerSettings.read(.file(file, environment: environment))
-        for workflow in workflows {
-            for id in workflow.definition.stepOrder {
-                guard case .action(let action)? = workflow.definition.steps[id]?.action,
-                    let account = action.account, settings.accounts[account] == nil
-                else { continue }
-                throw ReplayFailure(
-                    "Nothing was published: step \(id) of \(workflow.definition.id) acts on the "
-                        + "account \"\(account)\", which \(file) does not have"
-                        + Spelling.ending(for: account, among: settings.accounts.keys.sorted()))
-            }
+        guard let found = AccountMismatch.first(of: workflows, among: settings.accounts) else {
+            return
         }
+        let ending =
+            found.isUnknown
+            ? Spelling.ending(for: found.account, among: settings.accounts.keys.sorted())
+            : "; name another account, or use its tool."
+        throw ReplayFailure("Nothing was published: \(found)\(ending)")
     }
 }
 
@@ -150,22 +170,56 @@ extension ReplayCall {
 struct PublicationPlan {
     /// Workflows whose live definition is another, or none.
     let changes: [PublishedWorkflow]
+    /// Segments whose live definition is another, or none.
+    let segmentChanges: [PublishedSegment]
     let rows: [JSONValue]
 
-    init(workflows: [PublishedWorkflow], live: [DefinitionSet.Version]) {
+    var isEmpty: Bool { changes.isEmpty && segmentChanges.isEmpty }
+
+    /// `2 workflows and 1 segment`.
+    var summary: String {
+        [
+            changes.isEmpty ? nil : counted(changes.count, "workflow"),
+            segmentChanges.isEmpty ? nil : counted(segmentChanges.count, "segment"),
+        ].compactMap(\.self).joined(separator: " and ")
+    }
+
+    init(workflows: [PublishedWorkflow], segments: [PublishedSegment], live set: DefinitionSet) {
         let live = Dictionary(
-            live.map { ($0.workflow, $0) }, uniquingKeysWith: { first, _ in first })
+            set.live.map { ($0.workflow, $0) }, uniquingKeysWith: { first, _ in first })
+        let liveSegments = Dictionary(
+            set.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        segmentChanges = segments.filter { liveSegments[$0.definition.id]?.digest != $0.digest }
         changes = workflows.filter { live[$0.definition.id]?.digest != $0.digest }
-        rows = workflows.map { workflow in
-            let current = live[workflow.definition.id]
-            let change =
-                current.map { $0.digest == workflow.digest ? "unchanged" : "changed" } ?? "new"
-            return [
-                "workflow": .string(workflow.definition.id.text), "change": .string(change),
-                "live_version": current.map { .integer($0.number) } ?? .null,
-                "digest": .string(workflow.digest),
-            ]
-        }
+        rows =
+            workflows.map { workflow in
+                let current = live[workflow.definition.id]
+                let change =
+                    current.map { $0.digest == workflow.digest ? "unchanged" : "changed" } ?? "new"
+                return [
+                    "workflow": .string(workflow.definition.id.text), "change": .string(change),
+                    "live_version": current.map { .integer($0.number) } ?? .null,
+                    "digest": .string(workflow.digest),
+                ]
+            }
+            + segments.map { segment in
+                let current = liveSegments[segment.definition.id]
+                let change =
+                    current.map { $0.digest == segment.digest ? "unchanged" : "changed" } ?? "new"
+                return [
+                    "workflow": .string("segments/\(segment.definition.id)"),
+                    "change": .string(change),
+                    "live_version": current.map { .integer($0.number) } ?? .null,
+                    "digest": .string(segment.digest),
+                ]
+            }
+    }
+
+    static func row(_ publication: DefinitionStore.SegmentPublication) -> JSONValue {
+        row(
+            DefinitionStore.Publication(
+                workflow: WorkflowID("segments/\(publication.segment)"),
+                version: publication.version, change: publication.change), digest: "")
     }
 
     static func row(_ publication: DefinitionStore.Publication, digest: String) -> JSONValue {

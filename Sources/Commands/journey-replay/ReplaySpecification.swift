@@ -11,8 +11,11 @@ extension CommandSpecification {
             else of --config, else the private cluster that runs under --data, else DATABASE_URL; \
             which one it was is said on standard error. Verbs that look use read-only transactions.
 
-            Exit codes: 0 done, 1 error, 2 usage or configuration, 4 not found, 6 refused by a guard, \
-            130 interrupted.
+            Verbs that change something say first what they would change, ask, and keep --reason in the \
+            audit; in scripts --yes answers, and --expect N says how many.
+
+            Exit codes: 0 done, 1 error, 2 usage or configuration, 4 not found, 5 a run differs, \
+            6 refused by a guard, 7 partly done, 130 interrupted.
             """,
         examples: [
             Example("journey-replay customer user-42", "what happened to a customer, in order"),
@@ -30,7 +33,12 @@ extension CommandSpecification {
                 "data", valueName: "DIR",
                 help: "home of the private cluster of journey-worker dev; .journeys when left out"),
         ],
-        subcommands: looking + checking + trying + [publish])
+        subcommands: looking + checking + repeating + trying + steering + [publish, start])
+}
+
+extension CommandSpecification {
+    /// Verbs that make decisions again, or carry runs away.
+    static let repeating = [verify, diff, export, importing]
 }
 
 extension OptionSpecification {

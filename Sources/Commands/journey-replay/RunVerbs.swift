@@ -4,6 +4,7 @@ internal import JourneyEngine
 internal import JourneyModel
 internal import JourneyStorage
 internal import TimeZones
+internal import WorkflowDefinitions
 
 extension ReplayCall {
     /// The look verb's selection: ids, or terms.
@@ -35,8 +36,48 @@ extension ReplayCall {
         }
     }
 
+    /// The conditions that the terms put on runs.
+    func runFilter(_ selector: Selector) -> RunFilter {
+        var filter = RunFilter()
+        filter.workflow = selector[.workflow]
+        filter.version = selector[.version].flatMap { Int($0) }
+        filter.status = selector[.status]
+        filter.customer = selector[.customer]
+        filter.environment = selector[.environment] ?? parsed.option("environment")
+        filter.app = parsed.option("app")
+        filter.key = selector[.key]
+        filter.step = selector[.step]
+        filter.error = selector[.error]
+        filter.connector = selector[.connector]
+        filter.event = selector[.event]
+        filter.since = selector.since
+        filter.until = selector.until
+        return filter
+    }
+
+    /// How many runs pass the terms: a bare number, or `{"runs": n}`.
+    func count() async throws {
+        let selector = try selector(
+            "RUN", known: CommandSpecification.runTerms, statuses: Self.runStatuses)
+        try await withDatabase { pool in
+            let store = LookStore(pool: pool)
+            var runs = Int64(selector.ids.count)
+            if parsed.allArguments("RUN").isEmpty {
+                runs = try await store.count(runFilter(selector))
+            } else {
+                for id in selector.ids { _ = try await find(id, in: store) }
+            }
+            switch format() {
+            case .table, .ids: terminal.output.writeLine(String(runs))
+            case .json, .jsonl:
+                terminal.output.writeLine(
+                    JSONValue.object(JSONObject([("runs", .integer(runs))])).text)
+            }
+        }
+    }
+
     /// As ``RunStatus`` words them.
-    private static let runStatuses = [
+    static let runStatuses = [
         "waiting", "completed", "exited", "failed", "cancelled", "superseded",
     ]
 
@@ -50,24 +91,14 @@ extension ReplayCall {
                 for id in selector.ids { runs.append(try await find(id, in: store)) }
                 return printTable(RunSummary.table(runs))
             }
-            var filter = RunFilter()
-            filter.workflow = selector[.workflow]
-            filter.version = selector[.version].flatMap { Int($0) }
-            filter.status = selector[.status]
-            filter.customer = selector[.customer]
-            filter.environment = selector[.environment] ?? parsed.option("environment")
-            filter.app = parsed.option("app")
-            filter.key = selector[.key]
-            filter.step = selector[.step]
-            filter.since = selector.since
-            filter.until = selector.until
+            let filter = runFilter(selector)
             let runs = try await store.runs(filter, upTo: selector.limit)
             printTable(RunSummary.table(runs), limit: selector.limit)
         }
     }
 
     /// The one run that the line names, not looked for yet.
-    private func namedRun() throws(UsageError) -> String {
+    func namedRun() throws(UsageError) -> String {
         let word = parsed.argument("RUN") ?? ""
         try Selector.check(word, parsed.path)
         return word
@@ -83,7 +114,12 @@ extension ReplayCall {
             }
             let tail = try await store.history(
                 summary.id, from: max(0, view.run.decisions - Self.tail))
-            let shown = ShownRun(view: view, tail: tail)
+            var shown = ShownRun(view: view, tail: tail)
+            do {
+                shown.definition = try await store.definition(of: summary)
+            } catch let error as ReplayFailure {
+                shown.definitionProblem = error.sentence
+            }
             switch format() {
             case .table:
                 for line in shown.lines { terminal.output.writeLine(printable(line)) }
@@ -102,12 +138,18 @@ extension ReplayCall {
         try await withDatabase { pool in
             let store = LookStore(pool: pool)
             let summary = try await find(word, in: store)
+            if parsed.flag("follow") { return try await follow(summary, in: store) }
             let rows = try await store.wholeHistory(summary.id)
             if format() != .table {
                 let table = Table(columns: [], rows: rows.map(\.row), idKey: "decision")
                 return printTable(table)
             }
-            printTable(ShownRun.historyTable(rows))
+            printTable(
+                ShownRun.historyTable(
+                    rows,
+                    told: try await store.attempts(of: summary.id).map {
+                        ($0.startedAt, $0.entry.json)
+                    }))
         }
     }
 
@@ -135,6 +177,25 @@ extension ReplayCall {
 }
 
 extension LookStore {
+    /// The definition that a run follows.
+    ///
+    /// - Throws: ``ReplayFailure`` when it is not stored, or not in a form that this program reads.
+    func definition(of run: RunSummary) async throws -> WorkflowDefinition {
+        let key = DefinitionCache.Key(workflow: run.workflow, version: run.version)
+        guard let stored = try await definitions([key])[key] else {
+            throw ReplayFailure.notFound(
+                "it follows version \(run.version) of \(run.workflow), which is not stored: its "
+                    + "turns wait until it is")
+        }
+        do throws(PublishedFormError) {
+            return try WorkflowParser.load(canonical: stored.canonical).definition
+        } catch {
+            throw ReplayFailure(
+                "it follows version \(run.version) of \(run.workflow), which this program cannot read: "
+                    + "its turns wait for one that can (\(error.reason))")
+        }
+    }
+
     /// Runs over as many pages as the limit asks for.
     func runs(_ filter: RunFilter, upTo limit: Int) async throws -> [RunSummary] {
         var filter = filter

@@ -7,12 +7,12 @@ internal import TimeZones
 /// A file with a scope's top-level names, for trying parts of a definition.
 struct ScopeFile {
     let scope: Scope
+    /// What questions are asked of: stored events, segments, features, every subscription.
+    let facts: Facts
 
-    /// Those after `now` are admitted for files written for the whole language; nothing that this
-    /// version evaluates reads them.
     private static let names = [
         "event", "trigger", "customer", "steps", "run", "now", "subscription", "features", "events",
-        "segments",
+        "segments", "subscriptions",
     ]
     private static let longest = 1_048_576
 
@@ -52,11 +52,21 @@ struct ScopeFile {
         var event = try part("event")
         let raw = event?["raw"]
         event?["raw"] = nil
+        let customer = try part("customer") ?? JSONObject()
+        let subscription = try part("subscription")
+        let features = try part("features") ?? JSONObject()
         scope = Scope(
-            event: event, raw: raw, trigger: try part("trigger"),
-            customer: try part("customer") ?? JSONObject(),
+            event: event, raw: raw, trigger: try part("trigger"), customer: customer,
+            subscription: subscription, features: features,
             steps: try part("steps") ?? JSONObject(), run: try part("run") ?? JSONObject(), now: now
         )
+        let reader = ScopeFacts(path: path)
+        facts = Facts(
+            attributes: customer,
+            subscriptions: try reader.subscriptions(object["subscriptions"], own: subscription),
+            features: try reader.features(features),
+            segments: try reader.segments(try part("segments") ?? JSONObject()),
+            events: try reader.events(object["events"]), now: now)
     }
 
     /// A JSON file of any shape, with the place of what is wrong.

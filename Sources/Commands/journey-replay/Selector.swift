@@ -7,8 +7,8 @@ internal import TimeZones
 struct Selector: Sendable, Hashable {
     /// What a term may speak of; each verb knows some of them.
     enum Term: String, Sendable, Hashable, CaseIterable {
-        case workflow, version, status, customer, connector, event, step, key, environment, since
-        case until
+        case workflow, version, status, customer, connector, event, step, error, key, environment
+        case since, until
     }
 
     /// In the order given, each once.
@@ -21,15 +21,15 @@ struct Selector: Sendable, Hashable {
     /// Ids that one call takes.
     static let mostIDs = 10_000
 
-    static func options(_ terms: [Term]) -> [OptionSpecification] {
+    /// - Parameter lists: whether rows are listed, of which there is a most; a change is whole.
+    static func options(_ terms: [Term], lists: Bool = true) -> [OptionSpecification] {
         let words = terms.map { $0 == .since ? "since=2h" : "\($0.rawValue)=" }
-        return [
-            OptionSpecification(
-                "where", valueName: "TERMS",
-                help: "terms that all must hold: " + words.joined(separator: " "), repeats: true),
-            OptionSpecification(
-                "limit", valueName: "N", help: "most rows, 1 to 10000; 100 when left out"),
-        ]
+        let terms = OptionSpecification(
+            "where", valueName: "TERMS",
+            help: "terms that all must hold: " + words.joined(separator: " "), repeats: true)
+        let limit = OptionSpecification(
+            "limit", valueName: "N", help: "most rows, 1 to 10000; 100 when left out")
+        return lists ? [terms, limit] : [terms]
     }
 
     /// - Parameters:
@@ -107,7 +107,7 @@ struct Selector: Sendable, Hashable {
                         + " Use \(statuses.joined(separator: ", ")).")
             }
             terms[term] = value
-        case .workflow, .customer, .connector, .event, .step, .key, .environment:
+        case .workflow, .customer, .connector, .event, .step, .error, .key, .environment:
             terms[term] = value
         }
     }

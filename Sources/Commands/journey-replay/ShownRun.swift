@@ -3,6 +3,7 @@ internal import JSON
 internal import JourneyEngine
 internal import JourneyStorage
 internal import TimeZones
+internal import WorkflowDefinitions
 
 /// What `show` says about a run.
 struct ShownRun {
@@ -10,15 +11,48 @@ struct ShownRun {
     /// The last decisions, in order.
     let tail: [HistoryRow]
 
-    /// What the present step waits for, by its last entry of waiting.
+    /// The definition that the run follows; nil when it cannot be read, and then why.
+    var definition: WorkflowDefinition?
+    var definitionProblem: String?
+
+    /// The last entry of waiting, which says for what and in which zone.
+    private var waiting: JSONValue? {
+        tail.flatMap { $0.entries.array ?? [] }.last { $0["kind"]?.string == "waiting" }
+    }
+
+    /// What the present step waits for: event names, and conditions by their branch.
     private var awaited: [String] {
-        let entries = tail.flatMap { $0.entries.array ?? [] }
-        let waiting = entries.last { $0["kind"]?.string == "waiting" }
-        return (waiting?["events"]?.array ?? []).compactMap(\.string)
+        guard let step = view.run.position?.step,
+            case .waitUntil(let wait)? = definition?.steps[step]?.action
+        else { return (waiting?["events"]?.array ?? []).compactMap(\.string) }
+        return wait.branches.flatMap { branch in
+            switch branch.cause {
+            case .event(let match): match.names
+            case .condition: ["the condition of \(branch.id)"]
+            }
+        }
+    }
+
+    /// ` (Europe/Berlin, 09:00 there)` for a due time that was found in a zone.
+    private func clock(at due: Instant?) -> String {
+        guard let name = waiting?["zone"]?.string, let due else { return "" }
+        guard let rules = try? TimeZoneDatabase().rules(named: name) else { return " (\(name))" }
+        return " (\(name), \(rules.civilTime(at: due).time) there)"
     }
 
     private var reasons: [(word: String, sentence: String)] {
-        view.holds.map { ($0.word, $0.sentence(now: view.now, events: awaited)) }
+        var reasons = view.holds.map { hold in
+            let zone =
+                switch hold {
+                case .timer(let due), .events(let due): clock(at: due)
+                case .ended, .stuck, .retrying, .unreadInputs, .overdue, .effect: ""
+                }
+            return (hold.word, hold.sentence(now: view.now, events: awaited) + zone)
+        }
+        if let definitionProblem, view.summary.endedAt == nil {
+            reasons.insert(("definition", definitionProblem), at: 0)
+        }
+        return reasons
     }
 
     /// The run's row with `why`, `next_wake`, `effects` and `history`.
@@ -55,7 +89,7 @@ struct ShownRun {
         }
         if !tail.isEmpty {
             lines += ["", tail.count < view.run.decisions ? "History (its end)" : "History"]
-            lines += Self.split(Self.historyTable(tail))
+            lines += Self.split(Self.historyTable(tail, isWhole: false))
         }
         return lines
     }
@@ -64,22 +98,35 @@ struct ShownRun {
         table.text(.table).split(separator: "\n").map { "  \($0)" }
     }
 
-    /// A line an entry.
-    static func historyTable(_ rows: [HistoryRow]) -> Table {
-        Table(
+    /// A line an entry, and one for each attempt where it started.
+    ///
+    /// - Parameters:
+    ///   - told: the attempts' entries.
+    ///   - isWhole: also what was read.
+    static func historyTable(
+        _ rows: [HistoryRow], told: [(at: Instant, entry: JSONValue)] = [], isWhole: Bool = true
+    ) -> Table {
+        let lines = rows.map { (at: $0.at, number: $0.number, entries: $0.entries.array ?? []) }
+        let made = told.map { (at: $0.at, number: -1, entries: [$0.entry]) }
+        let ordered = (lines + made).enumerated().sorted {
+            ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
+        }.map(\.element)
+        return Table(
             columns: [
                 Table.Column("AT", key: "at"),
                 Table.Column("N", key: "decision", alignment: .right),
                 Table.Column("WHAT", key: "what"), Table.Column("", key: "text"),
             ],
-            rows: rows.flatMap { row in
-                (row.entries.array ?? []).compactMap { entry in
-                    HistoryPhrase(entry).map { phrase in
-                        [
-                            "at": .string(row.at.description), "decision": .integer(row.number),
-                            "what": .string(phrase.kind), "text": .string(phrase.text),
-                        ]
+            rows: ordered.flatMap { row in
+                row.entries.compactMap { entry -> JSONValue? in
+                    guard let phrase = HistoryPhrase(entry), isWhole || phrase.isStory else {
+                        return nil
                     }
+                    return [
+                        "at": .string(row.at.description),
+                        "decision": row.number < 0 ? "" : .integer(row.number),
+                        "what": .string(phrase.kind), "text": .string(phrase.text),
+                    ]
                 }
             }, idKey: "decision")
     }

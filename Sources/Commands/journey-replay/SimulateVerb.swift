@@ -2,6 +2,7 @@ internal import CommandLine
 internal import Configuration
 internal import JSON
 internal import Simulation
+internal import TimeZones
 internal import WorkflowDefinitions
 
 extension CommandSpecification {
@@ -31,7 +32,8 @@ extension CommandSpecification {
 
 extension ReplayCall {
     func simulate() throws {
-        let (workflow, folder) = try readWorkflow(parsed.argument("WORKFLOW") ?? "")
+        let (workflow, folder, segments) = try readWorkflow(parsed.argument("WORKFLOW") ?? "")
+        let zones = try TimeZoneDatabase().everyZone()
         let paths = try parsed.option("case").map { [$0] } ?? casePaths(of: workflow, in: folder)
         var table = Table(
             columns: ["at", "case", "step", "type", "outlet", "effect"].compactMap { key in
@@ -41,7 +43,8 @@ extension ReplayCall {
         var differing = 0
         for path in paths {
             let name = Self.caseName(path)
-            let report = Simulator.run(workflows: [workflow], case: try readCase(path))
+            let report = Simulator.run(
+                workflows: [workflow], segments: segments, zones: zones, case: try readCase(path))
             table.rows += report.transitions.map { transition in
                 var row = transition.json
                 if paths.count > 1 { row["case"] = .string(name) }
@@ -64,8 +67,10 @@ extension ReplayCall {
         }
     }
 
-    /// The workflow with the folder its file lies in.
-    private func readWorkflow(_ word: String) throws -> (PublishedWorkflow, folder: String) {
+    /// The workflow with the folder its file lies in, and the segments beside it.
+    func readWorkflow(
+        _ word: String
+    ) throws -> (PublishedWorkflow, folder: String, segments: [SegmentDefinition]) {
         let path = word.hasSuffix(".json") ? word : "Workflows/\(word).json"
         guard BoundedFile.exists(path) else {
             throw ReplayFailure.notFound(
@@ -79,7 +84,10 @@ extension ReplayCall {
             throw ReplayFailure("\(path) has errors; mend them and simulate again.")
         }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        return (workflow, parts.isEmpty ? "." : parts.joined(separator: "/"))
+        return (
+            workflow, parts.isEmpty ? "." : parts.joined(separator: "/"),
+            definitions.segments.map(\.definition)
+        )
     }
 
     private func casePaths(of workflow: PublishedWorkflow, in folder: String) throws -> [String] {

@@ -51,7 +51,7 @@ struct Timeline: Sendable {
         of run: String, workflow: String, at: Instant, entries: JSONValue
     ) {
         for entry in entries.array ?? [] {
-            guard let phrase = HistoryPhrase(entry) else { continue }
+            guard let phrase = HistoryPhrase(entry), phrase.isStory else { continue }
             // The event log and the effects tell the same, with more.
             if phrase.kind == "input", entry["name"] != nil, entry["bound_by"] == nil { continue }
             lines.append(

@@ -9,6 +9,7 @@ internal import TimeZones
 extension ReplayCall {
     func tryConnector() throws {
         guard let name = parsed.argument("NAME") else { return }
+        if let batch = parsed.option("batch") { return try tryConnectors(name, batch) }
         let body = try BoundedFile.read(try required("body"), limit: Self.longestBody)
         let headers = try parsed.option("headers").map { try readHeaders($0) }
         let (connector, authenticates) = try connectorToTry(name, hasHeaders: headers != nil)
@@ -55,7 +56,7 @@ extension ReplayCall {
         }
     }
 
-    private func configuredConnector(_ name: String) throws -> Connector? {
+    func configuredConnector(_ name: String) throws -> Connector? {
         guard let file = parsed.option("config") else { return nil }
         return try WorkerSettings.read(.file(file, environment: environment)).connectors[name]
     }
@@ -74,8 +75,13 @@ extension ReplayCall {
     }
 
     /// A JSON object of texts, or of lists of texts for a header that stands more than once.
-    private func readHeaders(_ path: String) throws -> [(name: String, value: String)] {
-        let value = try ScopeFile.value(path)
+    func readHeaders(_ path: String) throws -> [(name: String, value: String)] {
+        try fields(try ScopeFile.value(path), in: path)
+    }
+
+    func fields(
+        _ value: JSONValue, in path: String
+    ) throws -> [(name: String, value: String)] {
         guard let object = value.object else {
             throw ReplayFailure(
                 .usage, "The headers file \(path) holds \(value.kind); write an object of texts.")

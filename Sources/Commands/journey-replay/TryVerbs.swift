@@ -8,8 +8,10 @@ internal import WorkflowDefinitions
 
 extension CommandSpecification {
     private static let scopeText = """
-        A scope file is a JSON object with any of event, trigger, customer, steps, run and now, as \
-        pointers name them. The time is --at, else the file's now, else the clock's.
+        A scope file is a JSON object with any of event, trigger, customer, subscription, features, \
+        steps, run and now, as pointers name them; also subscriptions (a list of states), segments \
+        ({"<id>": {"member", "entered_at"?}}) and events ([{"event", "occurred_at", "properties"?}]) for \
+        the questions a condition may ask. The time is --at, else the file's now, else the clock's.
         """
     private static let scope = OptionSpecification(
         "scope", valueName: "FILE", help: "JSON object with the scope's top-level names")
@@ -38,6 +40,23 @@ extension CommandSpecification {
                             "whether it holds, and why")
                     ],
                     options: [scope, .at], arguments: [file]),
+                CommandSpecification(
+                    name: "window", summary: "Show whether a window is open, and when that changes",
+                    discussion:
+                        "FILE holds {\"start\", \"end\", \"days\"?, \"timezone\"?}, as a send window or a "
+                        + "time_window has them. Prints {\"inside\", \"opens_at\"?, \"closes_at\"?}.",
+                    examples: [
+                        Example(
+                            "journey-replay try window quiet.json --at 2026-03-29T00:30:00Z "
+                                + "--timezone Europe/Berlin",
+                            "whether a message may go out then")
+                    ],
+                    options: [
+                        .at,
+                        OptionSpecification(
+                            "timezone", valueName: "ZONE",
+                            help: "whose clocks; the file's when left out, else Etc/UTC"),
+                    ], arguments: [file]),
                 CommandSpecification(
                     name: "value", summary: "Resolve a value over a scope",
                     discussion: "Prints {\"known\", \"value\"?}; a missing value is not known.\n\n"
@@ -81,6 +100,9 @@ extension CommandSpecification {
             The sender is checked when there are --headers and a secret (the configuration's or \
             --secret); else authenticated is null. A secret on the command line shows in the list of \
             processes.
+
+            A line of --batch is {"body" or "body_base64", "headers"?, "secrets"?, "scheme"?, "at"?, \
+            "id"?}; the id is handed back.
             """,
         examples: [
             Example(
@@ -92,6 +114,9 @@ extension CommandSpecification {
         ],
         options: [
             OptionSpecification("body", valueName: "FILE", help: "the request's body"),
+            OptionSpecification(
+                "batch", valueName: "FILE",
+                help: "many deliveries, one JSON object a line; one result a line comes out"),
             OptionSpecification(
                 "headers", valueName: "FILE", help: "the request's headers as a JSON object"),
             OptionSpecification("secret", valueName: "TEXT", help: "the secret to check with"),
@@ -106,7 +131,8 @@ extension CommandSpecification {
 extension ReplayCall {
     func tryCondition() throws {
         let condition = try readPart(WorkflowParser.readCondition)
-        var evaluator = Evaluator(scope: try scopeFile().scope)
+        let file = try scopeFile()
+        var evaluator = Evaluator(scope: file.scope, facts: file.facts)
         let verdict = evaluator.decide(condition)
         var object = JSONObject([
             ("result", .string(verdict.truth.rawValue)),
@@ -118,7 +144,8 @@ extension ReplayCall {
 
     func tryValue() throws {
         let value = try readPart(WorkflowParser.readValue)
-        var evaluator = Evaluator(scope: try scopeFile().scope)
+        let file = try scopeFile()
+        var evaluator = Evaluator(scope: file.scope, facts: file.facts)
         let found = evaluator.resolve(value)
         var object = JSONObject([("known", .bool(found != nil))])
         object["value"] = found

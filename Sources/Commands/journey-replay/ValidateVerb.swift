@@ -8,7 +8,9 @@ extension CommandSpecification {
     /// Verbs over definition files; they need no database.
     static let checking = [
         simulate,
+        graph,
         vocabulary,
+        schema,
         CommandSpecification(
             name: "validate", summary: "Check definition files",
             discussion: """
@@ -70,35 +72,30 @@ extension ReplayCall {
             throw ReplayFailure(
                 .notFound, "There are no definition files in \(words.first ?? "Workflows").")
         }
-        // The app's own events stand in a file of another form, which reading any definition beside
-        // it reads too.
-        let declarations = paths.filter { $0 == "events.json" || $0.hasSuffix("/events.json") }
-        let folder = try WorkflowFolder.read(files: paths.filter { !declarations.contains($0) })
-        var diagnostics = folder.diagnostics
-        for path in declarations {
-            let bytes = try BoundedFile.read(path, limit: WorkflowParser.longestFile)
-            let found = EventDeclarations.read(bytes, file: path).diagnostics
-            diagnostics = found.filter { !diagnostics.contains($0) } + diagnostics
-        }
+        let folder = try WorkflowFolder.read(files: paths)
         return ReadDefinitions(
-            fileCount: paths.count, workflows: folder.published, diagnostics: diagnostics)
+            fileCount: Set(paths + folder.surroundingPaths).count, workflows: folder.published,
+            segments: folder.segments, diagnostics: folder.diagnostics)
     }
 }
 
 /// Definition files as read and checked.
 struct ReadDefinitions {
-    /// The declarations of the app's own events count when they were named.
+    /// With those beside them: events, segments, experiments.
     var fileCount: Int
     /// Those without errors.
     var workflows: [PublishedWorkflow]
+    /// Those beside the workflows, without errors.
+    var segments: [PublishedSegment]
     var diagnostics: [Diagnostic]
 }
 
 extension Diagnostic {
-    /// `{"severity", "file", "line", "column", "pointer", "message", "fix"?}`.
+    /// `{"severity", "code", "file", "line", "column", "pointer", "message", "fix"?}`.
     var json: JSONValue {
         var object = JSONObject([
-            ("severity", .string(severity.rawValue)), ("file", .string(file)),
+            ("severity", .string(severity.rawValue)), ("code", .string(code.rawValue)),
+            ("file", .string(file)),
             ("line", .integer(line)), ("column", .integer(column)),
             ("pointer", .string(pointer.description)), ("message", .string(sentence)),
         ])

@@ -50,7 +50,8 @@ struct DevCommand {
                 settings.database.direct(applicationName: "journey-worker dev"), on: loop)
             let log = ServeCommand.makeLog(settings.log)
             let service = WorkerService(
-                settings: settings, loop: loop, log: log, clock: systemClock)
+                settings: settings, holdsEffects: context.command.flag("hold-effects"), loop: loop,
+                log: log, clock: systemClock)
             let publisher = DevPublisher(
                 folder: workflows, settings: settings, loop: loop, terminal: context.terminal)
             await publisher.publishIfChanged()

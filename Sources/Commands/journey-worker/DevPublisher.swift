@@ -49,6 +49,12 @@ final class DevPublisher: Sendable {
             for diagnostic in read.diagnostics { terminal.error.write("\(diagnostic)\n") }
             if read.hasErrors {
                 terminal.error.write("Nothing was published; mend the above and save.\n")
+            } else if let found = AccountMismatch.first(
+                of: read.published, among: settings.accounts)
+            {
+                let known = settings.accounts.keys.sorted().joined(separator: ", ")
+                terminal.error.writeLine(
+                    "Nothing was published: \(found). The accounts here are \(known).")
             } else {
                 try await publish(read)
             }
@@ -89,6 +95,14 @@ final class DevPublisher: Sendable {
         for name in try BoundedFile.names(in: folder) where name.hasSuffix(".json") {
             texts[name] = try BoundedFile.read(folder + "/" + name, limit: 1_048_576)
         }
+        for beside in ["segments", "experiments"]
+        where BoundedFile.exists(folder + "/" + beside) {
+            for name in try BoundedFile.names(in: folder + "/" + beside)
+            where name.hasSuffix(".json") {
+                let path = beside + "/" + name
+                texts[path] = try BoundedFile.read(folder + "/" + path, limit: 1_048_576)
+            }
+        }
         return texts
     }
 
@@ -99,7 +113,9 @@ final class DevPublisher: Sendable {
         let publications: [DefinitionStore.Publication]
         do {
             publications = try await DefinitionStore(pool: pool).publish(
-                read.published, by: "journey-worker dev", reason: "the folder \(folder)")
+                read.published, segments: read.segments, by: "journey-worker dev",
+                reason: "the folder \(folder)"
+            ).workflows
         } catch {
             await pool.close()
             throw error

@@ -41,6 +41,13 @@ struct DevSecrets {
                 "allow_private": true, "secret": .string(superwall),
             ]
         }
+        var messages = account("/lifecycle").object ?? JSONObject()
+        messages["messaging"] = true
+        messages["channel"] = "email"
+        let slack: JSONValue = [
+            "tool": "slack", "url": .string("http://127.0.0.1:\(receiverPort)/slack"),
+            "allow_private": true,
+        ]
         let json: JSONValue = [
             "allow_literal_secrets": true,
             "database": ["url": .string(database), "pool": 8],
@@ -59,7 +66,11 @@ struct DevSecrets {
                     ],
                 ],
             ],
-            "accounts": ["crm": account("/crm"), "ops-hook": account("/ops")],
+            "accounts": [
+                "crm": account("/crm"), "ops-hook": account("/ops"),
+                "lifecycle": .object(messages), "team-slack": slack,
+            ],
+            "sources": ["backend": ["token": .string(superwall)]],
             "worker": ["poll": "PT0.25S"],
             "log": ["format": "text", "customer_ids": "plain"],
         ]

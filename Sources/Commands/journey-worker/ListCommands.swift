@@ -1,6 +1,8 @@
 internal import CommandLine
 internal import Connectors
+internal import HTTPServer
 internal import JSON
+internal import Reactor
 internal import Settings
 
 /// `connectors`, `providers`, `check-config`: they look and change nothing.
@@ -29,9 +31,15 @@ struct ListCommands {
     }
 
     func providers() -> ExitCode {
+        var known = ProviderDefinition.shipped
+        // Those of a configuration are listed too, where one is named.
+        if context.command.option("config") != nil {
+            guard let settings = context.readSettings() else { return .usage }
+            known = settings.providers
+        }
         if let name = context.command.option("print") {
-            guard let provider = ProviderDefinition.shipped(named: name) else {
-                let known = ProviderDefinition.shipped.map(\.name)
+            guard let provider = known.first(where: { $0.name == name }) else {
+                let known = known.map(\.name)
                 let near = Spelling.nearestWord(to: name, among: known)
                 context.fail(
                     "there is no provider \"\(name)\""
@@ -48,7 +56,7 @@ struct ListCommands {
                 Table.Column("SCHEMES", key: "schemes"),
                 Table.Column("MAPPING", key: "mapping_version"),
             ], idKey: "name")
-        table.rows = ProviderDefinition.shipped.map { provider in
+        table.rows = known.map { provider in
             [
                 "name": .string(provider.name), "title": .string(provider.title),
                 "schemes": .string(provider.schemes.map(\.rawValue).joined(separator: ", ")),
@@ -60,10 +68,30 @@ struct ListCommands {
 
     func checkConfig() -> ExitCode {
         guard let settings = context.readSettings() else { return .usage }
+        if let problem = tlsProblem(settings.listen) {
+            context.fail(problem)
+            return .usage
+        }
         context.terminal.output.write(
             "The configuration is usable: \(settings.connectors.count) connectors, "
                 + "\(settings.accounts.count) accounts.\n")
         return .ok
+    }
+
+    /// Why the certificate and its key cannot be used; nil where they can, or none are named. Ports are not
+    /// tried: a worker that runs beside this command holds them.
+    private func tlsProblem(_ listen: ListenSettings) -> String? {
+        guard let certificate = listen.certificateFile, let key = listen.keyFile else { return nil }
+        let listener = HTTPListener(
+            loop: EventLoop(), address: listen.ingest,
+            tls: HTTPTLS(certificateFile: certificate, keyFile: key)
+        ) { _ in HTTPResponse.text(503, "") }
+        do throws(HTTPServerError) {
+            try listener.reloadTLS()
+            return nil
+        } catch {
+            return "listen.tls: \(error)"
+        }
     }
 
     private func write(_ table: Table) -> ExitCode {

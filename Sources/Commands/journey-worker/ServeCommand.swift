@@ -25,7 +25,9 @@ struct ServeCommand {
         let loop = EventLoop()
         let log = Self.makeLog(settings.log)
         let service = WorkerService(
-            settings: settings, roles: roles, loop: loop, log: log, clock: systemClock)
+            settings: settings, roles: roles,
+            holdsEffects: context.command.flag("hold-effects"), loop: loop, log: log,
+            clock: systemClock)
         let context = context
         return loop.runBlocking {
             // Beside the signals, so that SIGTERM ends a wait for the database too.

@@ -49,7 +49,12 @@ enum WorkerProgram {
             config,
             OptionSpecification(
                 "role", valueName: "ROLES", help: "of ingest,worker,dispatch; default all"),
+            holdEffects,
         ])
+
+    private static let holdEffects = OptionSpecification(
+        "hold-effects",
+        help: "send nothing: effects wait, as after a restore; without it again they go out")
 
     private static let dev = CommandSpecification(
         name: "dev", summary: "everything on a private PostgreSQL, for trying things out",
@@ -74,6 +79,7 @@ enum WorkerProgram {
             OptionSpecification(
                 "ready-file", valueName: "FILE",
                 help: "written when webhooks are taken: addresses and demo secrets as JSON"),
+            holdEffects,
         ])
 
     private static let migrate = CommandSpecification(
@@ -96,9 +102,14 @@ enum WorkerProgram {
         options: [config, OutputFormat.option])
 
     private static let providers = CommandSpecification(
-        name: "providers", summary: "lists the shipped provider definitions",
+        name: "providers", summary: "lists the provider definitions",
+        discussion: """
+            Those that come with the product; with --config also those of the configuration's \
+            "providers" files, which may take the place of shipped ones.
+            """,
         examples: [.init("journey-worker providers --print revenuecat", "shows one whole")],
         options: [
+            config,
             OptionSpecification("print", valueName: "NAME", help: "prints one definition"),
             OutputFormat.option,
         ])

@@ -11,6 +11,7 @@ extension Authentication {
         guard tolerance >= .seconds(1), tolerance <= .seconds(86_400) else {
             throw refuse(.toleranceOutOfRange, "the tolerance must lie between PT1S and PT24H")
         }
+        if !scheme.hasSecrets { return try preparedWithoutSecret(refuse) }
         if secrets.isEmpty { throw refuse(.missingSecret, "no secret is configured; set one") }
         guard secrets.count <= 2 else {
             throw refuse(
@@ -25,13 +26,55 @@ extension Authentication {
         case .basic:
             for secret in secrets { try requirePair(secret, refuse) }
             return .basic(digests: try digests(refuse))
-        case .revenueCatHMAC:
-            for secret in secrets { try requireLength(secret.value.utf8.count, secret, refuse) }
-            let keys = secrets.map { HMACSHA256(key: Array($0.value.utf8)) }
-            return .revenueCat(RevenueCatSignature(keys: keys, tolerance: tolerance))
+        case .revenueCatHMAC: return .timestamped(try timestamped(.revenueCat, refuse))
+        case .stripe: return .timestamped(try timestamped(.stripe, refuse))
+        case .paddle: return .timestamped(try timestamped(.paddle, refuse))
+        case .lemonSqueezy:
+            return .whole(
+                WholeSignature(form: .lemonSqueezy, keys: try keys(refuse), tolerance: nil))
+        case .purchasely:
+            return .whole(
+                WholeSignature(form: .purchasely, keys: try keys(refuse), tolerance: tolerance))
         case .standardWebhooks: return .standardWebhooks(try standardWebhooks(refuse))
-        case .none: return .unchecked
+        case .appleJWS, .googleOIDC, .none: return .unchecked
         }
+    }
+
+    private func preparedWithoutSecret(_ refuse: Refusal) throws(ConnectorError) -> SenderCheck {
+        guard secrets.isEmpty else {
+            throw refuse(.tooManySecrets, "has no secret of its own; remove the one that is set")
+        }
+        if scheme == .appleJWS {
+            guard let appleApp, !appleApp.bundleIDs.isEmpty else {
+                throw refuse(
+                    .missingSecret,
+                    "no bundle_id is configured, so any app's notifications would be taken; "
+                        + "set your app's")
+            }
+            guard !appleApp.environments.isEmpty else {
+                throw refuse(.malformedEnvironment, "environments is empty; name Production")
+            }
+            return .apple(AppleCheck(app: appleApp))
+        }
+        guard let pushSender, !pushSender.audience.isEmpty, !pushSender.email.isEmpty else {
+            throw refuse(
+                .missingSecret,
+                "needs \"audience\" and \"email\": any Google account can have a token signed "
+                    + "for any audience; set both as in the push subscription")
+        }
+        return .push(PushCheck(sender: pushSender, leeway: tolerance))
+    }
+
+    /// Keys that are the secrets' texts as they stand.
+    private func keys(_ refuse: Refusal) throws(ConnectorError) -> [HMACSHA256] {
+        for secret in secrets { try requireLength(secret.value.utf8.count, secret, refuse) }
+        return secrets.map { HMACSHA256(key: Array($0.value.utf8)) }
+    }
+
+    private func timestamped(
+        _ form: TimestampedSignature.Form, _ refuse: Refusal
+    ) throws(ConnectorError) -> TimestampedSignature {
+        TimestampedSignature(form: form, keys: try keys(refuse), tolerance: tolerance)
     }
 
     private struct Refusal {

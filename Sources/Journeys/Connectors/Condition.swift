@@ -6,18 +6,28 @@ enum Condition: Sendable, Hashable {
     case oneOf([JSONValue])
     /// Present and neither null nor empty text, or the opposite.
     case exists(Bool)
+    /// Anything else than these scalars, absence too.
+    case noneOf([JSONValue])
     /// A number below this one.
     case below(JSONNumber)
+    /// A number above this one.
+    case above(JSONNumber)
 
     func holds(for value: JSONValue?) -> Bool {
         switch self {
         case .oneOf(let candidates):
             guard let value else { return false }
             return candidates.contains { Self.isSame($0, value) }
+        case .noneOf(let candidates):
+            guard let value else { return true }
+            return !candidates.contains { Self.isSame($0, value) }
         case .exists(let wanted): return (value?.isAbsent == false) == wanted
         case .below(let bound):
             guard let number = value?.number else { return false }
             return JSONNumber.compare(number, bound) < 0
+        case .above(let bound):
+            guard let number = value?.number else { return false }
+            return JSONNumber.compare(number, bound) > 0
         }
     }
 

@@ -18,8 +18,9 @@ package struct Envelope: Sendable, Hashable {
 extension Connector {
     /// Reads a few places of a body; never fails.
     package func envelope(of body: JSONValue) -> Envelope {
-        Envelope(
-            eventID: eventID(in: body), person: person(in: body),
+        let body = DecodedBody(body, steps: provider.decoding).value
+        return Envelope(
+            eventID: eventID(in: body), person: person(in: body).person,
             occurredAt: statedTime(in: body).instant, environment: environment(in: body).name,
             app: app)
     }
@@ -40,28 +41,37 @@ extension Connector {
         }
     }
 
-    /// The first id that is not made up by the provider is the person's; without one, the first.
-    func person(in body: JSONValue) -> Event.Person {
+    /// The person of a decoded body; the first id that is not made up by the provider is the person's;
+    /// without one, the first. `passedOver` counts ids past the bound, and those no index could hold.
+    func person(in body: JSONValue) -> (person: Event.Person, passedOver: Int) {
         var ids: [String] = []
-        func add(_ id: String) {
-            guard ids.count < mostIDs, !ids.contains(where: { $0.hasSameBytes(as: id) }) else {
+        var passedOver = 0
+        func add(_ value: JSONValue) {
+            guard !value.isAbsent else { return }
+            guard let id = idText(value) else {
+                if value.string != nil || value.number != nil { passedOver += 1 }
                 return
             }
-            ids.append(id)
+            if ids.contains(where: { $0.hasSameBytes(as: id) }) { return }
+            if ids.count < mostIDs { ids.append(id) } else { passedOver += 1 }
         }
-        if let own = identity?.resolve(in: body).flatMap(idText) { add(own) }
+        if let own = identity?.resolve(in: body) { add(own) }
         for field in provider.customer where field.clauses.hold(in: body) {
-            let found = field.ids.flatMap { $0.resolve(in: body).map(idTexts) ?? [] }
-            guard !found.isEmpty else { continue }
-            found.forEach(add)
-            break
+            let before = ids.count
+            for pointer in field.ids {
+                guard let found = pointer.resolve(in: body) else { continue }
+                if case .array(let items) = found { items.forEach(add) } else { add(found) }
+            }
+            if ids.count > before { break }
         }
-        let known = ids.firstIndex { id in
+        let named = ids.count
+        for pointer in provider.anonymousIDs { pointer.resolve(in: body).map(add) }
+        let known = ids[..<named].firstIndex { id in
             !provider.anonymousPrefixes.contains { id.utf8.starts(with: $0.utf8) }
         }
-        guard !ids.isEmpty else { return Event.Person(id: nil) }
+        guard !ids.isEmpty else { return (Event.Person(id: nil), passedOver) }
         let id = ids.remove(at: known ?? 0)
-        return Event.Person(id: id, aliases: ids, isAnonymous: known == nil)
+        return (Event.Person(id: id, aliases: ids, isAnonymous: known == nil), passedOver)
     }
 
     /// The environment, and the provider's word when it is one that the definition does not know.
@@ -69,7 +79,8 @@ extension Connector {
         guard let word = provider.environment.firstPresent(in: body) else {
             return (unknownEnvironment, nil)
         }
-        if let text = word.string, let name = provider.environments[text] { return (name, nil) }
+        let text = word.string ?? word.bool.map { $0 ? "true" : "false" }
+        if let text, let name = provider.environments[text] { return (name, nil) }
         return (unknownEnvironment, idText(word) ?? word.kind)
     }
 
@@ -83,10 +94,12 @@ extension Connector {
 
     /// The provider's time; the first place that holds anything decides.
     func statedTime(in body: JSONValue) -> StatedTime {
-        for field in provider.time {
+        var decisive: JSONPointer?
+        for field in provider.time where decisive == nil || field.pointer == decisive {
             guard let value = field.pointer.resolve(in: body), !value.isAbsent else { continue }
-            return field.unit.instant(value).map { .at($0) } ?? .impossible
+            if let instant = field.units.instant(value) { return .at(instant) }
+            decisive = field.pointer
         }
-        return .absent
+        return decisive == nil ? .absent : .impossible
     }
 }

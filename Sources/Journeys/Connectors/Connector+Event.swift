@@ -23,8 +23,11 @@ extension Connector {
             connector: self, receivedAt: receivedAt, providerEventID: providerEventID)
         switch DeliveredBody(body) {
         case .object(let value, let replacements):
-            if replacements > 0 { draft.note("\(replacements) characters were replaced by U+FFFD") }
-            draft.read(value)
+            let body = DecodedBody(value, steps: provider.decoding)
+            let replaced = replacements + body.replacements
+            if replaced > 0 { draft.note("\(replaced) characters were replaced by U+FFFD") }
+            for place in body.undecoded { draft.note("the text at \(place) could not be decoded") }
+            draft.read(body.value)
         case .tooDeep:
             draft.refuse(.tooDeep, "the body is nested more than 64 levels deep")
         case .refused(let what):
@@ -66,10 +69,10 @@ private struct Draft {
             return refuse(.noObject, "nothing stands at \(provider.object) that is an object")
         }
         keep(object)
-        guard let type = provider.type.firstPresent(in: body).flatMap(idText) else {
-            return refuse(.noType, "no type stands at \(provider.type[0])")
+        event.providerType = provider.type.firstPresent(in: body).flatMap(idText)
+        if event.providerType == nil, !isHandshake(body) {
+            return refuse(.noType, "no type stands where \(provider.title) puts it")
         }
-        event.providerType = type
         switch connector.statedTime(in: body) {
         case .at(let instant): take(instant)
         case .absent:
@@ -83,9 +86,19 @@ private struct Draft {
         readMapped(body)
     }
 
+    /// Whether a provider only asks if anybody is there; such a body may hold nothing at all.
+    private func isHandshake(_ body: JSONValue) -> Bool {
+        connector.provider.rules.lazy.compactMap { $0.outcome(for: body) }.first
+            == "connector.handshake"
+    }
+
     /// What is worth showing even if the rest cannot be read.
     private mutating func readSurroundings(_ body: JSONValue) {
-        event.person = connector.person(in: body)
+        let (person, passedOver) = connector.person(in: body)
+        event.person = person
+        if passedOver > 0 {
+            note("\(passedOver) customer ids past \(mostIDs) or \(longestText) bytes were left out")
+        }
         let environment = connector.environment(in: body)
         event.environment = environment.name
         if let word = environment.unknownWord { note("the environment \(word) is not known") }
@@ -108,14 +121,30 @@ private struct Draft {
     }
 
     private mutating func readMapped(_ body: JSONValue) {
-        let rule = connector.provider.rules.first { $0.clauses.hold(in: body) }
-        event.name = rule?.outcome ?? "connector.unknown"
-        for field in connector.provider.properties + (rule?.properties ?? []) {
+        var extra: [PropertyField] = []
+        for rule in connector.provider.rules {
+            guard let outcome = rule.outcome(for: body) else { continue }
+            event.name = outcome
+            extra = rule.properties
+            break
+        }
+        for field in connector.provider.properties + extra {
             switch field.read(from: body) {
             case .absent: continue
             case .value(let value): event.properties[field.name] = value
             case .refused(let why): note("\(field.name) was left out: \(why)")
             }
+        }
+        readAttributes(body)
+    }
+
+    /// Customer attributes ride on the event as its properties `attributes` and `attribute_times`.
+    private mutating func readAttributes(_ body: JSONValue) {
+        let told = ToldAttributes(connector.provider.attributes, body: body)
+        if !told.values.isEmpty { event.properties["attributes"] = .object(told.values) }
+        if !told.times.isEmpty { event.properties["attribute_times"] = .object(told.times) }
+        if told.passedOver > 0 {
+            note("\(told.passedOver) attributes past \(mostAttributes) or of no use were left out")
         }
     }
 }

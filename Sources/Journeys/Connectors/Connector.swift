@@ -90,6 +90,11 @@ package struct Connector: Sendable {
         self.checks = checks
     }
 
+    /// The key sets that must be fetched before this connector can judge anything.
+    package var publishedKeys: [PublishedKeys] {
+        checks.compactMap { if case .push(let push) = $0 { push.sender.keys } else { nil } }
+    }
+
     /// Whether a delivery is the provider's, decided on the raw bytes before anything reads them.
     ///
     /// - Parameters:
@@ -100,7 +105,9 @@ package struct Connector: Sendable {
     ) -> AuthenticationOutcome {
         let fields = HeaderFields(fields: headers)
         do throws(AuthenticationRefusal) {
-            for check in checks { try check.check(headers: fields, body: body, now: now) }
+            for check in checks {
+                try check.check(headers: fields, body: body, now: now, definition: provider)
+            }
             return .accepted
         } catch {
             return .refused(error)

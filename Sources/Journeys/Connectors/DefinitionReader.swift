@@ -39,7 +39,10 @@ struct DefinitionReader {
             return JSONObject()
         }
         for key in object.keys where !keys.contains(key) {
-            refuse(path.appending(key), "is no key here; known are \(keys.joined(separator: ", "))")
+            refuse(
+                path.appending(key),
+                "is no key here; known are \(keys.joined(separator: ", "))"
+                    + Spelling.ending(for: key, among: keys))
         }
         return object
     }
@@ -62,8 +65,11 @@ struct DefinitionReader {
         _ value: JSONValue?, _ path: JSONPointer, of: Word.Type
     ) -> Word? where Word.RawValue == String {
         if let word = value?.string.flatMap({ Word(rawValue: $0) }) { return word }
-        let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        refuse(path, "must be one of \(known)")
+        let known = Word.allCases.map(\.rawValue)
+        refuse(
+            path,
+            "must be one of \(known.joined(separator: ", "))"
+                + (value?.string.map { Spelling.ending(for: $0, among: known) } ?? ""))
         return nil
     }
 
@@ -79,6 +85,40 @@ struct DefinitionReader {
     mutating func pointers(_ value: JSONValue?, _ path: JSONPointer) -> [JSONPointer] {
         guard case .array? = value else { return [pointer(value, path)] }
         return list(value, path).map { pointer($0, $1) }
+    }
+
+    /// One place of a text, or a list of them in order of preference: pointers, or objects with `at` or
+    /// `format`, and `when`.
+    mutating func textPlaces(_ value: JSONValue?, _ path: JSONPointer) -> [TextPlace] {
+        guard case .array? = value else { return [textPlace(value, path)] }
+        return list(value, path).map { textPlace($0, $1) }
+    }
+
+    private mutating func textPlace(_ value: JSONValue?, _ path: JSONPointer) -> TextPlace {
+        guard value?.object != nil else {
+            return TextPlace(clauses: [], parts: [.pointer(pointer(value, path))])
+        }
+        let object = object(value, path, keys: ["at", "format", "when"])
+        let conditions = object["when"].map { clauses($0, path.appending("when")) } ?? []
+        if let format = object["format"] {
+            let place = path.appending("format")
+            if object["at"] != nil { refuse(path.appending("at"), "cannot stand beside format") }
+            guard let parts = TextPlace.parts(of: text(format, place)) else {
+                refuse(place, "must be text with pointers in braces, such as \"order.{/status}\"")
+                return TextPlace(clauses: conditions, parts: [])
+            }
+            return TextPlace(clauses: conditions, parts: parts)
+        }
+        return TextPlace(
+            clauses: conditions, parts: [.pointer(pointer(object["at"], path.appending("at")))])
+    }
+
+    /// One unit, or a list of them to try in order.
+    mutating func timeUnits(_ value: JSONValue?, _ path: JSONPointer) -> [TimeUnit] {
+        guard case .array? = value else {
+            return word(value, path, of: TimeUnit.self).map { [$0] } ?? []
+        }
+        return list(value, path).compactMap { word($0, $1, of: TimeUnit.self) }
     }
 
     /// A `when`: pointers with a scalar, a list of scalars, `{"exists": …}` or `{"lt": …}`.
@@ -110,7 +150,15 @@ struct DefinitionReader {
         case .object(let object):
             if object.count == 1, let flag = object["exists"]?.bool { return .exists(flag) }
             if object.count == 1, let bound = object["lt"]?.number { return .below(bound) }
-            refuse(path, "must be {\"exists\": boolean} or {\"lt\": number}")
+            if object.count == 1, let bound = object["gt"]?.number { return .above(bound) }
+            if object.count == 1, let unwanted = object["not"] {
+                let items = unwanted.array ?? [unwanted]
+                if !items.isEmpty, items.allSatisfy(Self.isScalar) { return .noneOf(items) }
+            }
+            refuse(
+                path,
+                "must be a text, a number, a boolean, a list of them, {\"exists\": boolean}, "
+                    + "{\"lt\": number}, {\"gt\": number} or {\"not\": …}")
             return nil
         case .null:
             refuse(path, "cannot be null; write {\"exists\": false}")

@@ -10,10 +10,10 @@ package enum DeliveredBody: Sendable {
     case refused(String)
 
     /// Reads a body leniently: of a key that stands twice the last value counts; `\u0000` and halves of
-    /// surrogate pairs become U+FFFD.
+    /// surrogate pairs become U+FFFD and four digits that tell which, so that ids which differ stay different.
     package init(_ bytes: [UInt8]) {
         do throws(JSONError) {
-            let document = try JSONParser.parseCounting(bytes, options: .webhook)
+            let document = try JSONParser.parseCounting(bytes, options: .delivery)
             if case .object = document.value {
                 self = .object(document.value, replacements: document.replacements)
             } else {

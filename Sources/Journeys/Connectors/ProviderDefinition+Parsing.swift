@@ -5,9 +5,17 @@ internal import JourneyModel
 extension ProviderDefinition {
     /// Reads a definition; nothing doubtful passes, unknown keys neither.
     ///
+    /// One with `"extends": "NAME"` is laid over the definition of that name: its rules come first, its
+    /// members of `properties`, `attributes` and `exponents` are added or take the place of those of the
+    /// same name (null removes one), and any other key takes the place of the whole.
+    ///
+    /// - Parameter base: finds the definition that is extended.
     /// - Throws: ``ProviderDefinitionError`` with every problem and its place.
-    package init(parsing text: [UInt8]) throws(ProviderDefinitionError) {
-        let source: JSONValue
+    package init(
+        parsing text: [UInt8],
+        extending base: (String) -> ProviderDefinition? = { .shipped(named: $0) }
+    ) throws(ProviderDefinitionError) {
+        var source: JSONValue
         do throws(JSONError) {
             source = try JSONParser.parse(text)
         } catch {
@@ -15,6 +23,15 @@ extension ProviderDefinition {
                 problems: [.init(pointer: JSONPointer(), message: error.description)])
         }
         var reader = DefinitionReader()
+        if let extended = source["extends"] {
+            let place = JSONPointer(tokens: ["extends"])
+            if let found = extended.string.flatMap(base) {
+                source = Self.laid(source, over: found.source)
+            } else {
+                reader.refuse(
+                    place, "must be the name of a provider; journey-worker providers lists them")
+            }
+        }
         let definition = Self(source, reader: &reader)
         guard reader.problems.isEmpty else {
             throw ProviderDefinitionError(problems: reader.problems)
@@ -22,37 +39,106 @@ extension ProviderDefinition {
         self = definition
     }
 
+    private static func laid(_ source: JSONValue, over base: JSONValue) -> JSONValue {
+        var result = base.object ?? JSONObject()
+        for (key, value) in source.object ?? JSONObject() where key != "extends" {
+            switch key {
+            case "rules": result[key] = .array((value.array ?? [value]) + (base[key]?.array ?? []))
+            case "properties", "attributes", "exponents":
+                var members = base[key]?.object ?? JSONObject()
+                guard let changes = value.object else {
+                    result[key] = value
+                    continue
+                }
+                for (name, member) in changes {
+                    // A null literal would be a JSON null here.
+                    let kept: JSONValue? = member.isNull ? .none : .some(member)
+                    members[name] = kept
+                }
+                result[key] = .object(members)
+            case _: result[key] = value
+            }
+        }
+        return .object(result)
+    }
+
+    private static let keys = [
+        "provider", "title", "about", "version", "authenticate", "decode", "object", "id", "type",
+        "time", "environment", "app", "customer", "properties", "attributes", "exponents", "rules",
+    ]
+
     private init(_ source: JSONValue, reader: inout DefinitionReader) {
         let top = JSONPointer()
-        let root = reader.object(
-            source, top,
-            keys: [
-                "provider", "title", "version", "authenticate", "object", "id", "type", "time",
-                "environment", "app", "customer", "properties", "rules",
-            ])
+        let root = reader.object(source, top, keys: Self.keys + ["extends"])
         name = Self.name(root["provider"], top.appending("provider"), &reader)
         title = reader.text(root["title"], top.appending("title"))
+        if let about = root["about"] { _ = reader.text(about, top.appending("about")) }
         let number = root["version"]?.integer ?? 0
         if number < 1 { reader.refuse(top.appending("version"), "must be a whole number from 1") }
         mappingVersion = "\(number):" + SHA256.hex(source.canonicalBytes).prefix(12)
         (schemes, usualScheme) = Self.schemes(root["authenticate"], &reader)
-        object = reader.pointer(root["object"], top.appending("object"))
-        eventID = reader.pointers(root["id"], top.appending("id"))
-        type = reader.pointers(root["type"], top.appending("type"))
+        decoding = Self.decoding(root["decode"], &reader)
+        // The whole body is written as the empty pointer.
+        object =
+            root["object"]?.string == ""
+            ? JSONPointer() : reader.pointer(root["object"], top.appending("object"))
+        eventID = root["id"].map { reader.textPlaces($0, top.appending("id")) } ?? []
+        type = reader.textPlaces(root["type"], top.appending("type"))
         time = reader.list(root["time"], top.appending("time")).map { item, path in
             let field = reader.object(item, path, keys: ["at", "as"])
             return TimeField(
                 pointer: reader.pointer(field["at"], path.appending("at")),
-                unit: reader.word(field["as"], path.appending("as"), of: TimeUnit.self) ?? .seconds)
+                units: reader.timeUnits(field["as"], path.appending("as")))
         }
         (environment, environments) = Self.environment(root["environment"], &reader)
         app = root["app"].map { reader.pointers($0, top.appending("app")) } ?? []
-        (customer, anonymousPrefixes) = Self.customer(root["customer"], &reader)
-        properties = Self.properties(root["properties"], top.appending("properties"), &reader)
+        (customer, anonymousPrefixes, anonymousIDs) = Self.customer(root["customer"], &reader)
+        let exponents = Self.exponents(root["exponents"], &reader)
+        properties = Self.properties(
+            root["properties"], top.appending("properties"), exponents, &reader)
+        attributes = AttributeMapping(root["attributes"], top.appending("attributes"), &reader)
         rules = reader.list(root["rules"], top.appending("rules")).map { item, path in
-            Self.rule(item, path, &reader)
+            Self.rule(item, path, exponents, &reader)
         }
         self.source = source
+    }
+
+    private static func decoding(
+        _ value: JSONValue?, _ reader: inout DefinitionReader
+    ) -> [DecodingStep] {
+        guard let value else { return [] }
+        let path = JSONPointer(tokens: ["decode"])
+        let steps = reader.list(value, path)
+        if steps.count > 16 { reader.refuse(path, "must hold 16 steps at most") }
+        return steps.compactMap { item, place in
+            let step = reader.object(item, place, keys: ["at", "as"])
+            let form = reader.word(step["as"], place.appending("as"), of: DecodingStep.Form.self)
+            let pointer = reader.pointer(step["at"], place.appending("at"))
+            return form.map { DecodingStep(pointer: pointer, form: $0) }
+        }
+    }
+
+    private static func exponents(
+        _ value: JSONValue?, _ reader: inout DefinitionReader
+    ) -> [String: Int] {
+        guard let value else { return [:] }
+        let path = JSONPointer(tokens: ["exponents"])
+        guard let object = value.object else {
+            reader.refuse(path, "must be an object from currencies to their decimal places")
+            return [:]
+        }
+        var exponents: [String: Int] = [:]
+        for (code, places) in object {
+            if let number = places.integer, (0...6).contains(number),
+                CurrencyExponents.exponent(of: code) != nil
+            {
+                exponents[code] = Int(number)
+            } else {
+                reader.refuse(
+                    path.appending(code), "must be a code such as EUR with 0 to 6 decimal places")
+            }
+        }
+        return exponents
     }
 
     private static func name(
@@ -84,6 +170,8 @@ extension ProviderDefinition {
     private static func environment(
         _ value: JSONValue?, _ reader: inout DefinitionReader
     ) -> ([JSONPointer], [String: String]) {
+        // Some providers name none: then the connector's unknown_environment stands for all.
+        guard let value else { return ([], [:]) }
         let path = JSONPointer(tokens: ["environment"])
         let object = reader.object(value, path, keys: ["at", "values"])
         var names: [String: String] = [:]
@@ -100,89 +188,75 @@ extension ProviderDefinition {
 
     private static func customer(
         _ value: JSONValue?, _ reader: inout DefinitionReader
-    ) -> ([CustomerField], [String]) {
+    ) -> ([CustomerField], [String], [JSONPointer]) {
         let path = JSONPointer(tokens: ["customer"])
-        let object = reader.object(value, path, keys: ["ids", "anonymous_prefixes"])
+        let object = reader.object(value, path, keys: ["ids", "anonymous_prefixes", "anonymous"])
         let fields = reader.list(object["ids"], path.appending("ids")).map { item, place in
             let field = reader.object(item, place, keys: ["when", "at"])
             let clauses = field["when"].map { reader.clauses($0, place.appending("when")) } ?? []
             return CustomerField(
                 clauses: clauses, ids: reader.pointers(field["at"], place.appending("at")))
         }
-        guard let prefixes = object["anonymous_prefixes"] else { return (fields, []) }
-        let texts = reader.list(prefixes, path.appending("anonymous_prefixes")).map {
-            reader.text($0, $1)
+        let prefixes = object["anonymous_prefixes"].map { value in
+            reader.list(value, path.appending("anonymous_prefixes")).map { reader.text($0, $1) }
         }
-        return (fields, texts)
+        let anonymous = object["anonymous"].map {
+            reader.pointers($0, path.appending("anonymous"))
+        }
+        return (fields, prefixes ?? [], anonymous ?? [])
     }
 
     private static func rule(
-        _ value: JSONValue, _ path: JSONPointer, _ reader: inout DefinitionReader
+        _ value: JSONValue, _ path: JSONPointer, _ exponents: [String: Int],
+        _ reader: inout DefinitionReader
     ) -> MappingRule {
         let object = reader.object(value, path, keys: ["when", "outcome", "properties"])
-        let outcome = reader.text(object["outcome"], path.appending("outcome"))
-        if !outcome.isEmpty, Vocabulary.outcome(named: outcome) == nil {
-            reader.refuse(path.appending("outcome"), "\"\(outcome)\" is no outcome")
-        }
         let extra = object["properties"].map {
-            properties($0, path.appending("properties"), &reader)
+            properties($0, path.appending("properties"), exponents, &reader)
         }
         return MappingRule(
-            clauses: reader.clauses(object["when"], path.appending("when")), outcome: outcome,
+            clauses: reader.clauses(object["when"], path.appending("when")),
+            outcome: outcome(object["outcome"], path.appending("outcome"), &reader),
             properties: extra ?? [])
     }
 
-    private static func properties(
+    private static func outcome(
         _ value: JSONValue?, _ path: JSONPointer, _ reader: inout DefinitionReader
+    ) -> MappingRule.Outcome {
+        if value?.object != nil {
+            let object = reader.object(value, path, keys: ["at"])
+            return .told(reader.pointer(object["at"], path.appending("at")))
+        }
+        let outcome = reader.text(value, path)
+        if !outcome.isEmpty, Vocabulary.outcome(named: outcome) == nil {
+            let known = Vocabulary.outcomes.map(\.name)
+            reader.refuse(
+                path,
+                "\"\(outcome.prefix(64))\" is no outcome; write one that "
+                    + "journey-replay vocabulary lists"
+                    + Spelling.ending(for: outcome, among: known))
+        }
+        return .named(outcome)
+    }
+
+    private static func properties(
+        _ value: JSONValue?, _ path: JSONPointer, _ exponents: [String: Int],
+        _ reader: inout DefinitionReader
     ) -> [PropertyField] {
         guard let object = value?.object else {
             reader.refuse(path, value == nil ? "is missing" : "must be an object")
             return []
         }
         return object.compactMap { name, field in
-            PropertyField(name: name, field, path.appending(name), &reader)
-        }
-    }
-}
-
-extension PropertyField {
-    /// The words for ``Reading`` in a definition.
-    private enum Kind: String, CaseIterable {
-        case text, word, boolean, texts, ms, s, rfc3339, money
-    }
-
-    fileprivate init?(
-        name: String, _ value: JSONValue, _ path: JSONPointer, _ reader: inout DefinitionReader
-    ) {
-        let object = reader.object(value, path, keys: ["at", "as", "currency"])
-        guard
-            let kind = reader.word(object["as"], path.appending("as"), of: Kind.self)
-        else { return nil }
-        if kind != .money, object["currency"] != nil {
-            reader.refuse(path.appending("currency"), "belongs to money")
-        }
-        let pointers = reader.pointers(object["at"], path.appending("at"))
-        self.name = name
-        switch kind {
-        case .text: reading = .text(pointers)
-        case .word: reading = .word(pointers)
-        case .boolean: reading = .boolean(pointers)
-        case .texts: reading = .texts(pointers)
-        case .ms: reading = .instant(pointers, .milliseconds)
-        case .s: reading = .instant(pointers, .seconds)
-        case .rfc3339: reading = .instant(pointers, .rfc3339)
-        case .money:
-            let place = path.appending("currency")
-            let currency = reader.text(object["currency"], place)
-            if pointers.count > 1 {
-                reader.refuse(path.appending("at"), "must be one pointer for money")
+            let place = path.appending(name)
+            if Self.reserved.contains(name) {
+                reader.refuse(place, "is a name that the product fills itself; choose another")
             }
-            reading = .money(
-                amount: pointers.first ?? JSONPointer(),
-                currency: currency.hasPrefix("/")
-                    ? .named(reader.pointer(.string(currency), place)) : .always(currency))
+            return PropertyField(name: name, field, place, exponents, &reader)
         }
     }
+
+    private static let reserved = ["meta", "raw", "role", "attributes", "attribute_times"]
 }
 
 /// Whether a text is `[a-z0-9][a-z0-9-]{0,62}`.

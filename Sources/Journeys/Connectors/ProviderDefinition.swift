@@ -1,4 +1,5 @@
 package import JSON
+internal import JourneyModel
 internal import TimeZones
 
 /// What is known about one provider's webhooks: where things stand in a body, and which outcome it tells.
@@ -21,29 +22,38 @@ package struct ProviderDefinition: Sendable, Hashable {
 
     /// The provider's object, which becomes `raw`.
     let object: JSONPointer
-    let eventID: [JSONPointer]
-    let type: [JSONPointer]
+    /// Texts that hold JSON themselves, in the order in which they are opened.
+    let decoding: [DecodingStep]
+    let eventID: [TextPlace]
+    let type: [TextPlace]
     let time: [TimeField]
     let environment: [JSONPointer]
-    /// The provider's word to ours.
+    /// The provider's word to ours; a boolean's words are `true` and `false`.
     let environments: [String: String]
     let app: [JSONPointer]
     let customer: [CustomerField]
+    /// Ids that begin so were made up by the provider.
     let anonymousPrefixes: [String]
+    /// Where ids stand that the provider always makes up; they are read besides the others.
+    let anonymousIDs: [JSONPointer]
     let properties: [PropertyField]
+    let attributes: AttributeMapping
     let rules: [MappingRule]
 
-    /// The outcomes that the rules can give, each once, in the order of the rules.
+    /// The outcomes that the rules can give by themselves, each once, in the order of the rules.
     package var outcomes: [String] {
         var seen: Set<String> = []
-        return rules.map(\.outcome).filter { seen.insert($0).inserted }
+        return rules.compactMap { rule in
+            guard case .named(let name) = rule.outcome else { return nil }
+            return seen.insert(name).inserted ? name : nil
+        }
     }
 }
 
 /// A place that may hold the event's time.
 struct TimeField: Sendable, Hashable {
     let pointer: JSONPointer
-    let unit: TimeUnit
+    let units: [TimeUnit]
 }
 
 /// Ids of the customer: the first field whose clauses hold and that yields any id is taken.
@@ -53,32 +63,35 @@ struct CustomerField: Sendable, Hashable {
     let ids: [JSONPointer]
 }
 
-/// One property of the event.
-struct PropertyField: Sendable, Hashable {
-    enum Reading: Sendable, Hashable {
-        case text([JSONPointer])
-        /// Text with ASCII letters lowered: the word of an open set.
-        case word([JSONPointer])
-        case boolean([JSONPointer])
-        /// A list of ids.
-        case texts([JSONPointer])
-        case instant([JSONPointer], TimeUnit)
-        case money(amount: JSONPointer, currency: Currency)
-    }
-
-    enum Currency: Sendable, Hashable {
-        case named(JSONPointer)
-        case always(String)
-    }
-
-    let name: String
-    let reading: Reading
-}
-
 /// One line of the mapping; the first whose clauses all hold tells the outcome.
 struct MappingRule: Sendable, Hashable {
+    enum Outcome: Sendable, Hashable {
+        case named(String)
+        /// The body itself names an outcome there; the line holds only where the vocabulary has it.
+        case told(JSONPointer)
+    }
+
     let clauses: [Clause]
-    let outcome: String
+    let outcome: Outcome
     /// Properties that this outcome has besides the definition's.
     let properties: [PropertyField]
+
+    /// The outcome's name when the line holds.
+    func outcome(for body: JSONValue) -> String? {
+        guard clauses.hold(in: body) else { return nil }
+        switch outcome {
+        case .named(let name): return name
+        case .told(let pointer):
+            guard let name = pointer.resolve(in: body)?.string, Self.mayBeTold(name) else {
+                return nil
+            }
+            return name
+        }
+    }
+
+    /// What the product says of a delivery itself is no sender's to say.
+    private static func mayBeTold(_ name: String) -> Bool {
+        Vocabulary.outcome(named: name) != nil
+            && (!name.hasPrefix("connector.") || name == "connector.test")
+    }
 }

@@ -6,13 +6,17 @@ enum SenderCheck: Sendable {
     case authorization(digests: [[UInt8]])
     case bearer(digests: [[UInt8]])
     case basic(digests: [[UInt8]])
-    case revenueCat(RevenueCatSignature)
+    case timestamped(TimestampedSignature)
+    case whole(WholeSignature)
     case standardWebhooks(StandardWebhooks)
+    case apple(AppleCheck)
+    case push(PushCheck)
     case unchecked
 
+    /// - Parameter definition: says where signed texts stand in a body.
     /// - Throws: why the delivery is not the provider's.
     func check(
-        headers: HeaderFields, body: [UInt8], now: Instant
+        headers: HeaderFields, body: [UInt8], now: Instant, definition: ProviderDefinition
     ) throws(AuthenticationRefusal) {
         switch self {
         case .authorization(let digests):
@@ -28,10 +32,16 @@ enum SenderCheck: Sendable {
                     scheme: .basic, cause: .malformedHeader, header: authorizationHeader)
             }
             try require(pair, oneOf: digests, scheme: .basic)
-        case .revenueCat(let signature):
+        case .timestamped(let signature):
+            try signature.check(headers: headers, body: body, now: now)
+        case .whole(let signature):
             try signature.check(headers: headers, body: body, now: now)
         case .standardWebhooks(let signature):
             try signature.check(headers: headers, body: body, now: now)
+        case .apple(let apple): try apple.check(body: body, now: now, steps: definition.decoding)
+        case .push(let push):
+            let token = try credentials(in: headers, word: "bearer", scheme: .googleOIDC)
+            try push.check(token: token, now: now)
         case .unchecked:
             return
         }
@@ -69,7 +79,7 @@ enum SenderCheck: Sendable {
     }
 }
 
-private let authorizationHeader = "authorization"
+let authorizationHeader = "authorization"
 
 /// Seconds since 1970 in a signed header: 1 to 11 digits and nothing else.
 func signedSeconds(_ text: some StringProtocol) -> Int64? {

@@ -2,19 +2,23 @@ internal import JourneyEngine
 internal import JourneyStorage
 internal import Locks
 internal import Settings
-internal import Synchronization
 internal import WorkflowDefinitions
 
-/// How many attempts may start now for each account: by its own bound, its rate, and the whole
-/// process's bound.
+/// How many attempts may start now in this process, account by account.
+///
+/// The accounts' own concurrency and rate hold over all processes and are kept by the database; these gates
+/// keep the process's bound, and see to it that one slow account does not take all of it.
 final class AccountGates: Sendable {
     fileprivate struct Gate {
-        let concurrency: Int
-        let ratePerSecond: Double?
+        let limits: AccountLimits?
+        /// Attempts at once in this process.
+        let most: Int
         var underWay = 0
-        /// Attempts the rate still allows; refilled by time, at most one second's worth.
-        var allowance: Double
-        var refilledAt: ContinuousClock.Instant
+        /// Attempts that the others always leave room for.
+        var reserve = 0
+
+        /// Room that nobody else may take.
+        var kept: Int { max(0, reserve - underWay) }
     }
 
     fileprivate struct State {
@@ -34,39 +38,39 @@ final class AccountGates: Sendable {
     }
 
     private let concurrency: Int
-    private let clock: @Sendable () -> ContinuousClock.Instant
     private let state: Guarded<State>
 
     /// Lines are written at once; more of them together would only take the others' room.
     private static let logConcurrency = 16
 
-    /// - Parameters:
-    ///   - concurrency: attempts at once in this process.
-    ///   - clock: what rates are measured by.
-    init(
-        accounts: [String: AccountSettings], concurrency: Int,
-        clock: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    ) {
+    /// - Parameter concurrency: attempts at once in this process.
+    init(accounts: [String: AccountSettings], concurrency: Int) {
         self.concurrency = concurrency
-        self.clock = clock
-        let now = clock()
         var state = State()
         for account in accounts.values {
             state.gates[Key(tool: account.tool.rawValue, account: account.name)] = Gate(
-                concurrency: account.concurrency, ratePerSecond: account.ratePerSecond,
-                allowance: max(1, account.ratePerSecond ?? 0), refilledAt: now)
+                limits: AccountLimits(account), most: account.concurrency)
         }
         state.gates[Key(tool: "log", account: nil)] = Gate(
-            concurrency: min(concurrency, Self.logConcurrency), ratePerSecond: nil, allowance: 0,
-            refilledAt: now)
+            limits: nil, most: min(concurrency, Self.logConcurrency))
+        // A quarter of the bound is shared out, at least one attempt each where there are as many.
+        let share = max(1, concurrency / 4 / state.gates.count)
+        if state.gates.count * share <= concurrency {
+            state.gates = state.gates.mapValues { gate in
+                var gate = gate
+                gate.reserve = min(share, gate.most)
+                return gate
+            }
+        }
         self.state = Guarded(state)
     }
 
     /// Every tool and account that has a gate.
     var served: [EffectCapacity] {
         state.withLock { state in
-            state.gates.keys.map {
-                EffectCapacity(tool: $0.tool, account: $0.account, free: concurrency)
+            state.gates.map { key, gate in
+                EffectCapacity(
+                    tool: key.tool, account: key.account, free: concurrency, limits: gate.limits)
             }
         }
     }
@@ -74,16 +78,19 @@ final class AccountGates: Sendable {
     /// What may be leased now, in rounds: each keeps the process's bound by itself, and the next is to
     /// be asked only where the one before gave nothing. Mostly there is one round.
     func rounds() -> [[EffectCapacity]] {
-        let now = clock()
-        return state.withLock { state in
+        state.withLock { state in
             let left = concurrency - state.underWay
             guard left > 0 else { return [] }
+            let kept = state.gates.values.reduce(0) { $0 + $1.kept }
             let keys = state.gates.keys.sorted()
             state.turn = (state.turn + 1) % keys.count
             var rounds: [[EffectCapacity]] = []
             var room = 0
             for key in keys[state.turn...] + keys[..<state.turn] {
-                let free = min(left, state.refill(key, now: now))
+                guard let gate = state.gates[key] else { continue }
+                let free = min(
+                    gate.most - gate.underWay,
+                    max(left - (kept - gate.kept), min(gate.kept, left)))
                 guard free > 0 else { continue }
                 if free > room {
                     rounds.append([])
@@ -91,7 +98,8 @@ final class AccountGates: Sendable {
                 }
                 room -= free
                 rounds[rounds.count - 1].append(
-                    EffectCapacity(tool: key.tool, account: key.account, free: free))
+                    EffectCapacity(
+                        tool: key.tool, account: key.account, free: free, limits: gate.limits))
             }
             return rounds
         }
@@ -100,9 +108,7 @@ final class AccountGates: Sendable {
     func start(_ lease: LeasedEffect) {
         state.withLock { state in
             state.underWay += 1
-            let key = Key(lease)
-            state.gates[key]?.underWay += 1
-            state.gates[key]?.allowance -= 1
+            state.gates[Key(lease)]?.underWay += 1
         }
     }
 
@@ -120,18 +126,16 @@ extension AccountGates.Key {
     }
 }
 
-extension AccountGates.State {
-    /// What the gate lets through now.
-    fileprivate mutating func refill(
-        _ key: AccountGates.Key, now: ContinuousClock.Instant
-    ) -> Int {
-        guard var gate = gates[key] else { return 0 }
-        let free = gate.concurrency - gate.underWay
-        guard let rate = gate.ratePerSecond else { return free }
-        let passed = (now - gate.refilledAt) / .seconds(1)
-        gate.allowance = min(max(1, rate), gate.allowance + passed * rate)
-        gate.refilledAt = now
-        gates[key] = gate
-        return min(free, Int(gate.allowance))
+extension AccountLimits {
+    /// What the configuration says of an account that the database has to keep to.
+    init(_ account: AccountSettings) {
+        self.init(
+            concurrency: account.concurrency, ratePerSecond: account.ratePerSecond,
+            isIdempotent: account.isIdempotent,
+            messages: account.channel.map { channel in
+                Messages(
+                    channel: channel,
+                    cap: account.cap.map { Cap(messages: $0.messages, period: $0.period) })
+            })
     }
 }

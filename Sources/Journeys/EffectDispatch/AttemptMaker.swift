@@ -29,6 +29,7 @@ final class AttemptMaker: Sendable {
         switch lease.request.tool {
         case .log: return writeLog(lease)
         case .http: return await callHTTP(lease)
+        case .slack: return await postToSlack(lease)
         }
     }
 
@@ -48,6 +49,27 @@ final class AttemptMaker: Sendable {
     }
 
     private func callHTTP(_ lease: LeasedEffect) async -> AttemptOutcome {
+        await call(lease, result: AnswerReader.wholeResult) { account throws(AttemptFailure) in
+            try HTTPAction(
+                account: account, invocation: lease.request.invocation,
+                request: lease.request.request, timeout: lease.request.attemptTimeout
+            ).makeCall(now: clock())
+        }
+    }
+
+    private func postToSlack(_ lease: LeasedEffect) async -> AttemptOutcome {
+        await call(lease, result: AnswerReader.status) { account throws(AttemptFailure) in
+            try SlackAction(
+                account: account, invocation: lease.request.invocation,
+                request: lease.request.request, timeout: lease.request.attemptTimeout
+            ).makeCall()
+        }
+    }
+
+    private func call(
+        _ lease: LeasedEffect, result: (HTTPAnswer) -> JSONValue,
+        _ make: (AccountSettings) throws(AttemptFailure) -> HTTPCall
+    ) async -> AttemptOutcome {
         guard let name = lease.request.account, let account = accounts[name] else {
             return .failed(
                 AttemptFailure(
@@ -55,19 +77,17 @@ final class AttemptMaker: Sendable {
                     detail: .string(
                         "the account \(lease.request.account ?? "") is not configured here")))
         }
-        let action = HTTPAction(
-            account: account, invocation: lease.request.invocation,
-            request: lease.request.request, timeout: lease.request.attemptTimeout)
         let call: HTTPCall
         do throws(AttemptFailure) {
-            call = try action.makeCall(now: clock())
+            call = try make(account)
         } catch {
             return .failed(error)
         }
         do throws(HTTPClientError) {
-            return action.outcome(of: try await transport.send(call))
+            let answer = try await transport.send(call)
+            return AnswerReader.outcome(of: answer, now: clock(), result: result)
         } catch {
-            return HTTPAction.outcome(of: error)
+            return AnswerReader.outcome(of: error)
         }
     }
 }

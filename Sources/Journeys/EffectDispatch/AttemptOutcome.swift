@@ -9,12 +9,14 @@ package enum AttemptOutcome: Sendable, Hashable {
     case failed(AttemptFailure)
     /// Perhaps done: the request may have arrived, the answer did not (S13).
     case ambiguous(AttemptFailure)
+    /// No attempt was made, for a reason of this process: the lease goes back and counts for nothing.
+    case notMade(AttemptFailure)
 
     /// The word stored with the attempt.
     package var word: String {
         switch self {
         case .succeeded: "succeeded"
-        case .failed(let failure), .ambiguous(let failure): failure.error
+        case .failed(let failure), .ambiguous(let failure), .notMade(let failure): failure.error
         }
     }
 
@@ -31,6 +33,9 @@ package struct AttemptFailure: Sendable, Hashable {
     package var retryCause: RetryPolicy.Cause?
     /// The receiver's `Retry-After`.
     package var retryAfter: Duration?
+    /// Whether this process broke the attempt off, as at shutdown: that is not the receiver's fault, and
+    /// uses up no attempt.
+    package var isOwnDoing = false
 
     package init(
         error: String, detail: JSONValue = .null, retryCause: RetryPolicy.Cause? = nil,

@@ -6,6 +6,8 @@ package import WorkflowDefinitions
 package enum AttemptVerdict: Sendable, Hashable {
     case end(EffectOutcome)
     case repeatAfter(Duration)
+    /// Nothing was sent: as if it had never been leased.
+    case handBack
 
     /// Decides by the retry policy and by whether the receiver honours the idempotency key (S13).
     ///
@@ -24,12 +26,14 @@ package enum AttemptVerdict: Sendable, Hashable {
             guard isIdempotent else { return .end(.unknown) }
             failure = ambiguous
         case .failed(let certain): failure = certain
+        case .notMade: return .handBack
         }
+        if failure.isOwnDoing { return .repeatAfter(.zero) }
         if let cause = failure.retryCause, policy.causes.contains(cause),
             attempt < policy.attempts
         {
             let wait = policy.wait(after: attempt, jitter: jitter)
-            return .repeatAfter(max(wait, failure.retryAfter ?? .zero))
+            return .repeatAfter(min(max(wait, failure.retryAfter ?? .zero), policy.longest))
         }
         if failure.retryCause == .timeout { return .end(.timedOut) }
         return .end(.failed(error: failure.error, detail: failure.detail))

@@ -1,3 +1,4 @@
+internal import FailPoints
 internal import HTTPClient
 internal import JSON
 internal import JourneyEngine
@@ -24,6 +25,7 @@ package final class Dispatcher: Sendable {
     private let log: Log
     private let metrics: DispatchMetrics
     private let poll: Duration
+    private let isHeld: Bool
     private let state = Guarded(State())
 
     private struct State {
@@ -32,11 +34,13 @@ package final class Dispatcher: Sendable {
     }
 
     /// - Parameters:
+    ///   - isHeld: leases and sends nothing.
     ///   - wake: raised when effects were requested.
     ///   - onFinished: called after results were stored, to wake the turns.
     package init(
         store: EffectStore, accounts: [String: AccountSettings], concurrency: Int,
-        poll: Duration, wake: WakeSignal, loop: EventLoop, log: Log, metrics: Metrics,
+        isHeld: Bool = false, poll: Duration, wake: WakeSignal, loop: EventLoop, log: Log,
+        metrics: Metrics,
         clock: @escaping @Sendable () -> Instant, onFinished: @escaping @Sendable () -> Void
     ) {
         self.store = store
@@ -45,8 +49,10 @@ package final class Dispatcher: Sendable {
         self.loop = loop
         self.log = log
         self.poll = poll
+        self.isHeld = isHeld
         self.onFinished = onFinished
         self.metrics = DispatchMetrics(metrics)
+        self.metrics.noteHeld(isHeld)
         gates = AccountGates(accounts: accounts, concurrency: concurrency)
         let transport = HTTPTransport(
             loop: loop, maximumConcurrentCalls: concurrency, userAgent: "nuxie-journey-worker")
@@ -54,7 +60,7 @@ package final class Dispatcher: Sendable {
             accounts: accounts, transport: transport, log: log, clock: clock)
         isIdempotent = { lease in
             switch lease.request.tool {
-            case .http:
+            case .http, .slack:
                 lease.request.account.map { accounts[$0]?.isIdempotent ?? false } ?? false
             // A line that stands twice, with the same ids, does no harm.
             case .log: true
@@ -66,10 +72,18 @@ package final class Dispatcher: Sendable {
     package func run() async {
         var failures = 0
         while !state.withLock({ $0.isStopping }) {
+            if isHeld {
+                _ = await wake.wait(atMost: .seconds(60))
+                continue
+            }
             do {
-                let count = try await leaseAndStart()
+                let (count, pause) = try await leaseAndStart()
                 failures = 0
-                if count == 0 { _ = await wake.wait(atMost: poll * Double.random(in: 0.75...1.25)) }
+                if count > 0 { continue }
+                // A rate, or another dispatcher at the account, says when; else what is not due yet is
+                // found by looking now and then.
+                let jittered = poll * Double.random(in: 0.75...1.25)
+                _ = await wake.wait(atMost: min(pause ?? jittered, jittered))
             } catch {
                 failures += 1
                 log.error("effects cannot be leased; trying again", ["reason": .text("\(error)")])
@@ -108,19 +122,26 @@ package final class Dispatcher: Sendable {
         }
     }
 
-    private func leaseAndStart() async throws -> Int {
+    /// - Returns: how many attempts were started, and how soon to look again where there were none.
+    private func leaseAndStart() async throws -> (count: Int, pause: Duration?) {
+        var pause: Duration?
+        var hasEnded = false
+        defer { if hasEnded { onFinished() } }
         for capacities in gates.rounds() {
-            let leases = try await store.lease(capacities)
-            if leases.isEmpty { continue }
+            let round = try await store.round(capacities)
+            for ended in round.ended { metrics.note(ended) }
+            hasEnded = hasEnded || !round.ended.isEmpty
+            if let again = round.lookAgainAfter { pause = min(pause ?? again, again) }
+            if round.leases.isEmpty { continue }
             if state.withLock({ $0.isStopping }) {
                 // One whose last attempt may have arrived keeps its lease, and with it that knowledge.
-                try await store.handBack(leases.filter { !$0.wasAmbiguous })
-                return 0
+                try await store.handBack(round.leases.filter { !$0.wasAmbiguous })
+                return (0, nil)
             }
-            for lease in leases { begin(lease) }
-            return leases.count
+            for lease in round.leases { begin(lease) }
+            return (round.leases.count, nil)
         }
-        return 0
+        return (0, pause.map { max($0, .milliseconds(1)) })
     }
 
     private func begin(_ lease: LeasedEffect) {
@@ -142,36 +163,51 @@ package final class Dispatcher: Sendable {
     // MARK: One attempt
 
     private func attempt(_ lease: LeasedEffect) async {
-        let finished: FinishedAttempt
-        var sentence: String?
-        if lease.wasAmbiguous, !isIdempotent(lease) || lease.attempt > lease.request.retry.attempts
-        {
-            // Whether the lost attempt arrived is unknown, and the receiver would not know a repeat,
-            // or no attempt is left: one that ends the process each time must not go on for ever.
-            finished = FinishedAttempt(lease: lease, outcome: "ambiguous", next: .end(.unknown))
-        } else {
-            let started = ContinuousClock.now
-            let outcome = await attempts.make(lease)
-            metrics.observe(ContinuousClock.now - started, tool: lease.request.tool.rawValue)
-            finished = finish(lease, outcome)
-            sentence = outcome.sentence
+        let started = ContinuousClock.now
+        failPoint("dispatch.leased")
+        let outcome = await attempts.make(lease)
+        failPoint("dispatch.answered")
+        let took = ContinuousClock.now - started
+        metrics.observe(took, tool: lease.request.tool.rawValue)
+        guard let finished = finish(lease, outcome) else {
+            await handBack(lease)
+            return
         }
-        note(finished, sentence)
+        metrics.note(finished, took: took)
+        note(finished, outcome.sentence)
         await store(finished)
     }
 
-    private func finish(_ lease: LeasedEffect, _ outcome: AttemptOutcome) -> FinishedAttempt {
+    /// Nil where no attempt was made.
+    private func finish(_ lease: LeasedEffect, _ outcome: AttemptOutcome) -> FinishedAttempt? {
         let verdict = AttemptVerdict.after(
             outcome, attempt: lease.attempt, policy: lease.request.retry,
             isIdempotent: isIdempotent(lease), jitter: Double.random(in: 0...1))
-        let next: FinishedAttempt.Next =
-            switch verdict {
-            case .end(let end): .end(end)
-            case .repeatAfter(let pause): .retry(after: pause)
-            }
+        let next: FinishedAttempt.Next
+        switch verdict {
+        case .end(let end): next = .end(end)
+        case .repeatAfter(let pause): next = .retry(after: pause)
+        case .handBack: return nil
+        }
         return FinishedAttempt(
             lease: lease, outcome: outcome.word, isAmbiguous: outcome.isAmbiguous,
             excerpt: outcome.excerpt, next: next)
+    }
+
+    /// Puts an effect back for which nothing was sent. Where the attempt before this one may have arrived
+    /// the lease is kept, and runs out: that knowledge must not be lost.
+    private func handBack(_ lease: LeasedEffect) async {
+        if lease.wasAmbiguous { return }
+        do {
+            try await store.handBack([lease])
+        } catch {
+            log.warning(
+                "a lease could not be handed back; it runs out by itself",
+                [
+                    "invocation": .text(lease.request.invocation.text),
+                    "reason": .text("\(error)"),
+                ])
+        }
     }
 
     /// Hands in an attempt. It is tried for longer than the lease lasts, since the fence protects what
@@ -183,9 +219,11 @@ package final class Dispatcher: Sendable {
         while true {
             do {
                 let held = try await store.finish([finished])
+                failPoint("dispatch.stored")
                 if held == [true] || mayBeStored {
                     onFinished()
                 } else {
+                    metrics.countLate(tool: finished.lease.request.tool.rawValue)
                     log.warning(
                         "an attempt ended after its lease was given to another; nothing is changed",
                         ["invocation": .text(finished.lease.request.invocation.text)])
@@ -212,8 +250,6 @@ package final class Dispatcher: Sendable {
     private static let handingInLimit = Duration.seconds(300)
 
     private func note(_ finished: FinishedAttempt, _ sentence: String?) {
-        let tool = finished.lease.request.tool.rawValue
-        metrics.count(tool: tool, outcome: finished.outcome)
         let fields: KeyValuePairs<String, LogValue> = [
             "workflow": .text(finished.lease.workflow.text),
             "run": .text(finished.lease.request.run.text),
@@ -235,7 +271,8 @@ extension AttemptOutcome {
     fileprivate var sentence: String? {
         switch self {
         case .succeeded: nil
-        case .failed(let failure), .ambiguous(let failure): failure.detail.string
+        case .failed(let failure), .ambiguous(let failure), .notMade(let failure):
+            failure.detail.string
         }
     }
 
@@ -243,7 +280,7 @@ extension AttemptOutcome {
     fileprivate var excerpt: [UInt8] {
         switch self {
         case .succeeded(let result): Array(result.bytes.prefix(FinishedAttempt.excerptLimit))
-        case .failed(let failure), .ambiguous(let failure):
+        case .failed(let failure), .ambiguous(let failure), .notMade(let failure):
             Array(failure.detail.bytes.prefix(FinishedAttempt.excerptLimit))
         }
     }

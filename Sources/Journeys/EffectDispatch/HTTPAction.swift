@@ -10,11 +10,6 @@ internal import WorkflowDefinitions
 
 /// An `http` action's request for one account, and the reading of its answer.
 struct HTTPAction {
-    /// A result past this is kept without its body.
-    static let resultLimit = 16_384
-    /// Bytes of an answer's body that an error shows.
-    static let excerptLimit = 4_096
-
     let account: AccountSettings
     let invocation: InvocationID
     let request: JSONObject
@@ -128,65 +123,6 @@ struct HTTPAction {
             kept.append(HTTPHeaderField(name: name, value: value))
         }
         return kept
-    }
-
-    // MARK: The answer
-
-    func outcome(of answer: HTTPAnswer) -> AttemptOutcome {
-        if (200..<300).contains(answer.status) { return .succeeded(result(of: answer)) }
-        let detail: JSONValue = [
-            "status": .integer(answer.status), "body": .string(Self.excerpt(answer.body)),
-        ]
-        let cause: RetryPolicy.Cause? =
-            switch answer.status {
-            case 429: .tooManyRequests
-            case 500...599: .serverError
-            default: nil
-            }
-        return .failed(
-            AttemptFailure(
-                error: "http_\(answer.status)", detail: detail, retryCause: cause,
-                retryAfter: answer.header("Retry-After").flatMap { Int64($0) }
-                    .map { .seconds(min(max($0, 0), 86_400)) }))
-    }
-
-    /// `{status, headers, json | text}`, within ``resultLimit``.
-    private func result(of answer: HTTPAnswer) -> JSONValue {
-        var headers = JSONObject()
-        for header in answer.headers { headers[header.name.lowercased()] = .string(header.value) }
-        var result = JSONObject([
-            ("status", .integer(answer.status)), ("headers", .object(headers)),
-        ])
-        let isJSON = answer.header("Content-Type")?.lowercased().contains("json") ?? false
-        if isJSON, let json = try? JSONParser.parse(answer.body, options: .webhook) {
-            result["json"] = json
-        } else {
-            result["text"] = .string(Self.storable(answer.body))
-        }
-        if JSONValue.object(result).bytes.count <= Self.resultLimit { return .object(result) }
-        return ["status": .integer(answer.status), "truncated": true]
-    }
-
-    static func outcome(of error: HTTPClientError) -> AttemptOutcome {
-        let detail = JSONValue.string(error.description)
-        switch error.kind {
-        case .invalidCall: return .failed(AttemptFailure(error: "invalid_request", detail: detail))
-        case .destinationRefused:
-            return .failed(AttemptFailure(error: "destination_refused", detail: detail))
-        case .timedOut:
-            let failure = AttemptFailure(error: "timeout", detail: detail, retryCause: .timeout)
-            return error.requestMayHaveBeenSent ? .ambiguous(failure) : .failed(failure)
-        case .tls, .unresolvedHost, .connectFailed, .brokenConnection, .tooManyCalls, .cancelled:
-            let failure = AttemptFailure(error: "network", detail: detail, retryCause: .network)
-            return error.requestMayHaveBeenSent ? .ambiguous(failure) : .failed(failure)
-        }
-    }
-
-    static func excerpt(_ body: [UInt8]) -> String { storable(Array(body.prefix(excerptLimit))) }
-
-    /// Text that PostgreSQL can hold, whatever the bytes.
-    private static func storable(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: "?") : $0 }, as: UTF8.self)
     }
 }
 

@@ -15,15 +15,20 @@ package struct EffectRequest: Sendable, Hashable {
     /// The rendered request as the dispatcher sends it, secrets by name only.
     package var request: JSONObject
     package var requestedAt: Instant
+    /// No attempt starts before it: when window and gap first allow one.
+    package var notBefore: Instant
     /// No attempt starts after it.
     package var deadline: Instant
+    /// An attempt starts only while this is open (S12); nil for always.
+    package var window: AttemptWindow?
     package var attemptTimeout: Duration
     package var retry: RetryPolicy
 
     package init(
         invocation: InvocationID, run: RunID, step: StepID, attemptGroup: Int,
         tool: ActionStep.Tool, account: String?, request: JSONObject, requestedAt: Instant,
-        deadline: Instant, attemptTimeout: Duration, retry: RetryPolicy
+        notBefore: Instant? = nil, deadline: Instant, window: AttemptWindow? = nil,
+        attemptTimeout: Duration, retry: RetryPolicy
     ) {
         self.invocation = invocation
         self.run = run
@@ -33,9 +38,68 @@ package struct EffectRequest: Sendable, Hashable {
         self.account = account
         self.request = request
         self.requestedAt = requestedAt
+        self.notBefore = notBefore ?? requestedAt
         self.deadline = deadline
+        self.window = window
         self.attemptTimeout = attemptTimeout
         self.retry = retry
+    }
+}
+
+/// When attempts of an effect may start.
+package struct AttemptWindow: Sendable, Hashable {
+    package var window: DailyWindow
+    /// The zone that was found for the customer as the effect was requested.
+    package var zone: String
+
+    package init(window: DailyWindow, zone: String) {
+        self.window = window
+        self.zone = zone
+    }
+
+    /// Whether an attempt may start now, and when the window opens or closes next. A zone that the
+    /// present tzdata does not have any more counts as UTC.
+    package func state(at instant: Instant, zones: TimeZoneSet) -> DailyWindow.State {
+        window.state(at: instant, in: zones.rules(named: zone) ?? .utc)
+    }
+
+    /// `{"start", "end", "days"?, "timezone"}`.
+    package var json: JSONObject {
+        var json = window.json
+        json["timezone"] = .string(zone)
+        return json
+    }
+
+    /// Reads what ``json`` wrote; nil for anything else.
+    package init?(json: JSONObject) {
+        guard let window = DailyWindow(json: json), let zone = json["timezone"]?.string else {
+            return nil
+        }
+        self.init(window: window, zone: zone)
+    }
+}
+
+extension DailyWindow {
+    /// `{"start", "end", "days"?}`, days in the order of the week.
+    var json: JSONObject {
+        var json = JSONObject([
+            ("start", .string(start.description)), ("end", .string(end.description)),
+        ])
+        if days.count < Weekday.allCases.count {
+            json["days"] = .array(
+                Weekday.allCases.filter { days.contains($0) }.map { .string($0.rawValue) })
+        }
+        return json
+    }
+
+    init?(json: JSONObject) {
+        guard let start = json["start"]?.string.flatMap({ LocalTime($0) }),
+            let end = json["end"]?.string.flatMap({ LocalTime($0) })
+        else { return nil }
+        let named = json["days"]?.array?.compactMap {
+            $0.string.flatMap { Weekday(rawValue: $0) }
+        }
+        self.init(start: start, end: end, days: Set(named ?? Weekday.allCases))
     }
 }
 

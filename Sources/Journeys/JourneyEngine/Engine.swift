@@ -1,4 +1,5 @@
-package import JourneyModel
+package import JSON
+internal import JourneyModel
 package import TimeZones
 package import WorkflowDefinitions
 
@@ -9,12 +10,16 @@ package import WorkflowDefinitions
 package struct Engine: Sendable {
     package let definition: WorkflowDefinition
 
+    /// Raised when the same input could decide otherwise than before; histories carry it.
+    package static let version = 2
+
     package init(_ definition: WorkflowDefinition) { self.definition = definition }
 
     /// What a run may be given; an ended one takes events only, for its goal.
     package enum Input: Sendable, Hashable {
         case event(LoggedEvent)
         case result(EffectResult)
+        case command(OperatorCommand)
         /// Its due time has come; what is due is found from the run.
         case timer
         /// The customer's turn is over: conditions are looked at once more, since what they read may
@@ -22,26 +27,18 @@ package struct Engine: Sendable {
         case look
     }
 
-    /// What came of one input for one run.
-    package struct Outcome: Sendable {
-        package var run: Run
-        /// The decision's entries, in order; empty when only the next time to look was set anew.
-        package var entries: [HistoryEntry]
-        package var requests: [EffectRequest]
-        /// Effects of the run that no attempt may start for any more, with the reason.
-        package var withdrawals: [(invocation: InvocationID, reason: String)]
-        /// Whether the goal was reached by this input.
-        package var converted: Bool
-    }
-
     /// Starts a run that the caller has found admissible, and takes it as far as it goes at once.
     ///
-    /// - Parameter ordinal: the customer's ordinal of the trigger.
-    package func enter(_ run: Run, ordinal: Int64, facts: Facts) -> Outcome {
+    /// - Parameters:
+    ///   - ordinal: the customer's ordinal of the trigger.
+    ///   - depth: how many engine-made inputs led here: the trigger's, or the start request's (S2).
+    ///   - admission: what was read to find the run admissible, for its history.
+    package func enter(
+        _ run: Run, ordinal: Int64, depth: Int = 0, facts: Facts, admission: Reads = Reads()
+    ) -> Outcome {
         var machine = RunMachine(
-            definition: definition, run: run, facts: facts, ordinal: ordinal,
-            lookBack: ordinal)
-        machine.noteEntered()
+            definition: definition, run: run, facts: facts, ordinal: ordinal, depth: depth)
+        machine.noteEntered(admission)
         machine.enter(definition.start)
         return machine.finish()
     }
@@ -50,25 +47,43 @@ package struct Engine: Sendable {
     ///
     /// - Parameters:
     ///   - ordinal: the ordinal of the last input taken, this one included.
+    ///   - depth: for ``Input/look``: the greatest depth of the turn's inputs. Other inputs know theirs.
     ///   - mayConvert: false when an event is evidence for a newer run of the workflow.
     /// - Returns: nil when the input changes nothing in this run, which then leaves no row.
     package func advance(
-        _ run: Run, by input: Input, ordinal: Int64, facts: Facts, mayConvert: Bool = true
+        _ run: Run, by input: Input, ordinal: Int64, depth: Int = 0, facts: Facts,
+        mayConvert: Bool = true
     ) -> Outcome? {
+        attempt(
+            run, by: input, ordinal: ordinal, depth: depth, facts: facts, mayConvert: mayConvert
+        ).outcome
+    }
+
+    /// Like ``advance(_:by:ordinal:depth:facts:mayConvert:)``; says also of an input that changes
+    /// nothing what recorded facts did not hold.
+    package func attempt(
+        _ run: Run, by input: Input, ordinal: Int64, depth: Int = 0, facts: Facts,
+        mayConvert: Bool = true
+    ) -> (outcome: Outcome?, unrecorded: [JSONValue]) {
         var machine = RunMachine(
             definition: definition, run: run, facts: facts, ordinal: ordinal,
-            lookBack: ordinal)
-        let changed: Bool
+            depth: input.depth(of: run) ?? depth)
+        machine.drive(by: input)
         switch (input, run.position) {
-        case (.event(let event), _): changed = machine.take(event, mayConvert: mayConvert)
-        case (_, nil): return nil
-        case (.result(let result), let position?):
-            changed = machine.take(result, at: position)
-        case (.timer, let position?): changed = machine.takeTimer(at: position)
-        case (.look, let position?):
-            changed = machine.look(at: position) || machine.reconsider()
+        case (.event(let event), _): machine.take(event, mayConvert: mayConvert)
+        case (.result(let result), nil): machine.recordStale(result)
+        case (.look, nil): machine.takeStanding()
+        case (.command(let command), nil):
+            guard case .retry(let invocation) = command.action else { return (nil, []) }
+            machine.retry(invocation)
+        case (.timer, nil): return (nil, [])
+        case (.result(let result), let position?): machine.take(result, at: position)
+        case (.command(let command), let position?): machine.take(command, at: position)
+        case (.timer, let position?): machine.takeTimer(at: position)
+        case (.look, let position?): machine.look(at: position)
         }
-        return changed ? machine.finish() : nil
+        let outcome = machine.finish()
+        return (outcome.entries.isEmpty ? nil : outcome, outcome.unrecorded)
     }
 
     /// Ends a live run from outside its steps: superseded, cancelled.
@@ -76,8 +91,8 @@ package struct Engine: Sendable {
         _ run: Run, as status: RunStatus, ordinal: Int64, facts: Facts
     ) -> Outcome {
         var machine = RunMachine(
-            definition: definition, run: run, facts: facts, ordinal: ordinal,
-            lookBack: ordinal)
+            definition: definition, run: run, facts: facts, ordinal: ordinal, depth: 0)
+        machine.driveFromOutside(status)
         machine.end(status)
         return machine.finish()
     }
@@ -99,7 +114,20 @@ package struct Engine: Sendable {
         else { return false }
         var machine = RunMachine(
             definition: definition, run: run, facts: facts, ordinal: event.ordinal,
-            lookBack: event.ordinal)
+            depth: event.event.depth)
         return machine.firstBranch(of: wait, takenBy: event) != nil
+    }
+}
+
+extension Engine.Input {
+    /// How many engine-made inputs led to this one; nil for a look, whose turn knows. Time starts anew:
+    /// what a timer does is no echo of what came before it.
+    fileprivate func depth(of run: Run) -> Int? {
+        switch self {
+        case .event(let event): event.event.depth
+        case .result: run.depth
+        case .command, .timer: 0
+        case .look: nil
+        }
     }
 }

@@ -8,7 +8,7 @@ extension Evaluator {
         decide(condition, at: JSONPointer())
     }
 
-    private mutating func decide(_ condition: Condition, at place: JSONPointer) -> Verdict {
+    mutating func decide(_ condition: Condition, at place: JSONPointer) -> Verdict {
         switch condition {
         case .all(let parts): return combine(parts, at: place.appending("all"), deciding: .false)
         case .any(let parts): return combine(parts, at: place.appending("any"), deciding: .true)
@@ -40,7 +40,21 @@ extension Evaluator {
                 at: place)
         case .exists(let pointer):
             let found = operand(.reference(pointer, default: nil))
-            return leaf("exists", [found], Truth(found.json != nil), at: place)
+            let truth = hasNoRaw && pointer.isRaw ? .unknown : Truth(found.json != nil)
+            return leaf("exists", [found], truth, at: place)
+        case .feature(let test): return decide(test, at: place.appending("feature"))
+        case .segment(let id, let test):
+            return decide(id, test, at: place.appending("segment"))
+        case .subscription(let part):
+            return decide(ofAnySubscription: part, at: place.appending("subscription"))
+        case .events(let history):
+            return decide(history, as: condition, at: place.appending("events"))
+        case .envelope(_, let compiled): return decide(compiled, at: place.appending("ir"))
+        case .truthy(let value):
+            let operand = operand(value)
+            return leaf("truthy", [operand], truthiness(operand.json), at: place)
+        case .constant(let flag): return leaf("constant", [], Truth(flag), at: place)
+        case .undecidable: return leaf("undecidable", [], .unknown, at: place)
         }
     }
 
@@ -52,6 +66,11 @@ extension Evaluator {
         for (index, part) in parts.enumerated() {
             verdicts.append(decide(part, at: place.appending(index)))
         }
+        return join(verdicts, deciding: deciding)
+    }
+
+    /// Kleene's `any` (deciding on true) or `all` (deciding on false), with the leaves that decided.
+    func join(_ verdicts: [Verdict], deciding: Truth) -> Verdict {
         let changesAt = verdicts.compactMap(\.changesAt).min()
         if let decider = verdicts.first(where: { $0.truth == deciding }) {
             return Verdict(truth: deciding, because: decider.because, changesAt: changesAt)
@@ -88,7 +107,7 @@ extension Evaluator {
         .min()
     }
 
-    private func all(_ truths: [Truth]) -> Truth {
+    func all(_ truths: [Truth]) -> Truth {
         if truths.contains(.false) { return .false }
         return truths.contains(.unknown) ? .unknown : .true
     }
@@ -126,6 +145,18 @@ extension Evaluator {
         case (.string(let text), .string(let sought)):
             return Truth(Array(text.utf8).firstRange(of: Array(sought.utf8)) != nil)
         case (.null, _), (.bool, _), (.number, _), (.string, _), (.object, _): return .unknown
+        }
+    }
+
+    /// Whether a value is anything but null, false, 0 and the empty text.
+    private func truthiness(_ value: JSONValue?) -> Truth {
+        switch value {
+        case nil: .unknown
+        case .null?: .false
+        case .bool(let flag)?: Truth(flag)
+        case .number(let number)?: Truth(JSONNumber.compare(number, JSONNumber(0)) != 0)
+        case .string(let text)?: Truth(!text.isEmpty)
+        case .array?, .object?: .true
         }
     }
 

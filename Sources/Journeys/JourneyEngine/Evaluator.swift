@@ -6,15 +6,34 @@ package import WorkflowDefinitions
 /// Resolves values and conditions over one scope, and keeps what was read of the facts (S19).
 package struct Evaluator: Sendable {
     package let scope: Scope
-    /// Facts that were read, in order: pointers under `/customer` with their value, nil for missing.
-    package private(set) var reads: [(pointer: JSONPointer, value: JSONValue?)] = []
+    /// What questions are asked of; without facts every one of them is unknown.
+    let facts: Facts?
+    /// Facts that were read, in order.
+    package internal(set) var reads = Reads()
+
+    /// The run's trigger, for questions that look back to it; nil outside a run.
+    struct RunStart {
+        var ordinal: Int64
+        var recordedAt: Instant
+    }
+
+    var runStart: RunStart?
+    /// The workflow's templates by name.
+    var partials: [String: String] = [:]
+    /// Set where an event is asked about again after its delivery: the provider's object is not at hand.
+    var hasNoRaw = false
+    /// Set while each subscription is asked in turn: its state is recorded as a whole.
+    var asksEachSubscription = false
 
     /// Whether templates are rendered into a URL: values then stay within their part of it.
     private var writesURL = false
     /// Why the last template that could not be rendered could not.
     private var templateProblem: String?
 
-    package init(scope: Scope) { self.scope = scope }
+    package init(scope: Scope, facts: Facts? = nil) {
+        self.scope = scope
+        self.facts = facts
+    }
 
     /// A value with how it hangs on the clock.
     struct Operand {
@@ -43,10 +62,11 @@ package struct Evaluator: Sendable {
         case .template(let source):
             do throws(TemplateError) {
                 let template = try Template(source)
-                noteTemplateReads(template)
+                let partials = try readPartials(of: template)
                 let text = try template.render(
                     scope: scope.object,
-                    options: Template.Options(escaping: writesURL ? .url : .none))
+                    options: Template.Options(
+                        escaping: writesURL ? .url : .none, partials: partials))
                 return Operand(json: .string(text))
             } catch {
                 templateProblem = error.description
@@ -63,24 +83,68 @@ package struct Evaluator: Sendable {
         }
     }
 
-    private mutating func read(_ pointer: JSONPointer) -> JSONValue? {
+    /// Roots whose values the history holds beside the run and its inputs.
+    static let recordedRoots: Set<String> = ["customer", "subscription", "features"]
+
+    mutating func read(_ pointer: JSONPointer) -> JSONValue? {
+        if pointer.isRaw { return hasNoRaw ? nil : readRaw(pointer) }
+        guard let root = pointer.tokens.first, Self.recordedRoots.contains(root),
+            !(asksEachSubscription && root == "subscription")
+        else { return scope.value(at: pointer) }
         let value = scope.value(at: pointer)
-        note(pointer, value)
+        if let recorded = facts?.recorded, !recorded.holds(pointer) {
+            reads.noteUnrecorded(.string(pointer.description))
+        }
+        reads.note(pointer, value)
         return value
     }
 
-    private mutating func note(_ pointer: JSONPointer, _ value: JSONValue?) {
-        guard pointer.tokens.first == "customer",
-            !reads.contains(where: { $0.pointer == pointer })
-        else { return }
-        reads.append((pointer, value))
+    /// The provider's object is not stored with runs: what was read of it is a question about the event.
+    private mutating func readRaw(_ pointer: JSONPointer) -> JSONValue? {
+        let id = scope.event?["meta"]?["id"] ?? .null
+        let found = scope.value(at: pointer)
+        let answer = ask(["raw": .string(pointer.description), "event": id]) { _ in
+            found.map { ["value": $0] } ?? .absentMark
+        }
+        return answer?["value"]
     }
 
-    private mutating func noteTemplateReads(_ template: Template) {
-        for name in template.references {
-            let pointer = JSONPointer(tokens: name.split(separator: ".").map(String.init))
-            note(pointer, scope.value(at: pointer))
+    /// Asks something of the facts and keeps the answer; nil when a recorded decision lacks it, or when
+    /// there are no facts to ask.
+    mutating func ask(_ question: JSONValue, _ answer: (Facts) -> JSONValue) -> JSONValue? {
+        guard let facts else { return nil }
+        let found: JSONValue
+        if let recorded = facts.recorded {
+            guard let known = recorded.answers[RecordedReads.key(question)] else {
+                reads.noteUnrecorded(question)
+                return nil
+            }
+            found = known
+        } else {
+            found = answer(facts)
         }
+        reads.note(question, answer: found)
+        return found
+    }
+
+    /// Notes what a template and its partials read, and gives the partials, compiled.
+    private mutating func readPartials(
+        of template: Template
+    ) throws(TemplateError) -> [String: Template] {
+        var known: [String: Template] = [:]
+        var ahead = [template]
+        while let next = ahead.popLast() {
+            for name in next.references {
+                _ = read(JSONPointer(tokens: name.split(separator: ".").map(String.init)))
+            }
+            for name in next.partialNames where known[name] == nil {
+                guard let source = partials[name] else { continue }
+                let partial = try Template(source)
+                known[name] = partial
+                ahead.append(partial)
+            }
+        }
+        return known
     }
 
     /// Builds an action's `with`. Its `url` and `path` are built as URLs.
@@ -140,5 +204,12 @@ package struct MissingValue: Error, Sendable, Hashable, CustomStringConvertible 
         case .time: "the instant to move is missing"
         case .literal: "a literal is missing"
         }
+    }
+}
+
+extension JSONPointer {
+    /// Whether it reads the provider's own object.
+    var isRaw: Bool {
+        tokens.first == "event" && tokens.dropFirst().first == "raw"
     }
 }

@@ -2,12 +2,15 @@ package import JSON
 package import JourneyModel
 internal import TimeZones
 
-// The stored form of a run. Format 1; a later format reads the earlier ones.
+// The stored form of a run. Format 2 has members that an earlier program would lose, and is written only
+// where there are any; a later format reads the earlier ones.
 extension Run {
     /// Everything the engine needs to go on with the run.
     package var state: JSONObject {
-        JSONObject([
-            ("format", 1), ("id", .string(id.text)), ("customer", .integer(customer.number)),
+        let later = laterState
+        let first = JSONObject([
+            ("format", later.isEmpty && position?.isOfFormat1 ?? true ? 1 : 2),
+            ("id", .string(id.text)), ("customer", .integer(customer.number)),
             ("workflow", .string(workflow.text)), ("version", .integer(version)),
             ("digest", .string(digest)), ("key", key.map { .string($0) } ?? .null),
             ("slot", .integer(slot)), ("cause", .string(cause)), ("rerun", .integer(rerun)),
@@ -34,12 +37,30 @@ extension Run {
             ("spent_events", .array(spentEvents.map { .string($0.text) })),
             ("converted_at", convertedAt.map { .string($0.description) } ?? .null),
         ])
+        return JSONObject(first.members + later.members)
+    }
+
+    /// Members of format 2, each left out where it has its first value.
+    private var laterState: JSONObject {
+        var state = JSONObject()
+        if subscription != SubscriptionID(scope: trigger) {
+            state["subscription"] = subscription.map { $0.state } ?? .null
+        }
+        if depth != 0 { state["depth"] = .integer(depth) }
+        if !milestones.isEmpty { state["milestones"] = .array(milestones.map { .string($0) }) }
+        if !exposed.isEmpty { state["exposed"] = .array(exposed.map { .string($0) }) }
+        state["last_message_at"] = lastMessageAt.map { .string($0.description) }
+        if !invalidZones.isEmpty {
+            state["invalid_zones"] = .array(invalidZones.map { .string($0) })
+        }
+        if hasMatched { state["has_matched"] = true }
+        return state
     }
 
     /// Reads what ``state`` wrote.
     package init(state: JSONObject) throws(StoredFormError) {
         let reader = StoredObject(subject: "run", object: state)
-        guard state["format"]?.integer == 1 else { throw reader.error("format") }
+        guard [1, 2].contains(state["format"]?.integer) else { throw reader.error("format") }
         self.init(
             id: RunID(try reader.string("id")),
             customer: CustomerID(try reader.integer("customer")),
@@ -75,6 +96,31 @@ extension Run {
             $0.string.map { .init($0) }
         }
         convertedAt = try reader.instantIfPresent("converted_at")
+        try readLater(reader)
+    }
+
+    private mutating func readLater(_ reader: StoredObject) throws(StoredFormError) {
+        let state = reader.object
+        if let stored = state["subscription"] {
+            subscription = stored.object.flatMap { SubscriptionID(state: $0) }
+        }
+        depth = Int(state["depth"]?.integer ?? 0)
+        milestones = (state["milestones"]?.array ?? []).compactMap(\.string)
+        exposed = (state["exposed"]?.array ?? []).compactMap(\.string)
+        lastMessageAt = try reader.instantIfPresent("last_message_at")
+        invalidZones = (state["invalid_zones"]?.array ?? []).compactMap(\.string)
+        hasMatched = state["has_matched"]?.bool ?? false
+    }
+}
+
+extension SubscriptionID {
+    fileprivate var state: JSONValue { ["connector": .string(connector), "key": .string(key)] }
+
+    fileprivate init?(state: JSONObject) {
+        guard let connector = state["connector"]?.string, let key = state["key"]?.string else {
+            return nil
+        }
+        self.init(connector: connector, key: key)
     }
 }
 
@@ -97,6 +143,12 @@ extension StepEntry {
 }
 
 extension Position {
+    /// Whether the first format knows everything that is written of this position.
+    fileprivate var isOfFormat1: Bool {
+        if case .window = waiting { return false }
+        return zone == nil
+    }
+
     fileprivate var state: JSONObject {
         var state = JSONObject([
             ("step", .string(step.text)), ("visit", .integer(visit)),
@@ -106,6 +158,9 @@ extension Position {
         case .delay(let due):
             state["waiting"] = "delay"
             state["due"] = .string(due.description)
+        case .window(let opens):
+            state["waiting"] = "window"
+            state["due"] = .string(opens.description)
         case .events(let mark, let due):
             state["waiting"] = "events"
             state["mark"] = .integer(mark)
@@ -116,6 +171,10 @@ extension Position {
             state["requested_ordinal"] = .integer(ordinal)
         }
         if let reconsiderAt { state["reconsider_at"] = .string(reconsiderAt.description) }
+        if let zone {
+            state["zone"] = .string(zone.name)
+            state["tz"] = .string(zone.version)
+        }
         return state
     }
 
@@ -124,6 +183,7 @@ extension Position {
         let waiting: Waiting
         switch try reader.string("waiting") {
         case "delay": waiting = .delay(due: try reader.instant("due"))
+        case "window": waiting = .window(opens: try reader.instant("due"))
         case "events":
             waiting = .events(
                 mark: try reader.integer("mark"), due: try reader.instant("due"))
@@ -136,6 +196,9 @@ extension Position {
         self.init(
             step: StepID(try reader.string("step")), visit: Int(try reader.integer("visit")),
             enteredAt: try reader.instant("entered_at"), waiting: waiting,
-            reconsiderAt: try reader.instantIfPresent("reconsider_at"))
+            reconsiderAt: try reader.instantIfPresent("reconsider_at"),
+            zone: state["zone"]?.string.map {
+                WaitZone(name: $0, version: state["tz"]?.string ?? "")
+            })
     }
 }

@@ -47,6 +47,20 @@ package struct Run: Sendable, Hashable {
     package var spentEvents: [EventID]
     /// When the goal was reached; it latches once.
     package var convertedAt: Instant?
+    /// Which subscription `/subscription` is in this run; nil for none.
+    package var subscription: SubscriptionID?
+    /// Engine-made inputs that led to what the run last did at once; 0 after a wait for time (S2).
+    package var depth: Int
+    /// Milestones passed, each once, in order.
+    package var milestones: [String]
+    /// Experiments whose exposure was recorded: once a run (S14).
+    package var exposed: [String]
+    /// When the latest message of this run was sent, as far as the run knows: `gap` counts from it.
+    package var lastMessageAt: Instant?
+    /// Texts that should have named a zone and did not (S6), each once.
+    package var invalidZones: [String]
+    /// Whether `on_stop_matching` has seen the entry's filters true in this run.
+    package var hasMatched: Bool
 
     package init(
         id: RunID, customer: CustomerID, workflow: WorkflowID, version: Int, digest: String,
@@ -78,6 +92,13 @@ package struct Run: Sendable, Hashable {
         triggerRecordedAt = enteredAt
         spentEvents = []
         convertedAt = nil
+        subscription = SubscriptionID(scope: trigger)
+        depth = 0
+        milestones = []
+        exposed = []
+        lastMessageAt = nil
+        invalidZones = []
+        hasMatched = false
     }
 
     /// The id of the run that `cause` starts: always the same one.
@@ -153,12 +174,26 @@ package struct StepEntry: Sendable, Hashable {
     }
 }
 
+/// Whose clocks a due time was read from.
+package struct WaitZone: Sendable, Hashable {
+    package var name: String
+    /// The release of tzdata.
+    package var version: String
+
+    package init(name: String, version: String) {
+        self.name = name
+        self.version = version
+    }
+}
+
 /// Where a live run stands.
 package struct Position: Sendable, Hashable {
     /// What a live run waits for. Each leads to the step's outlets, or to the run's end from outside.
     package enum Waiting: Sendable, Hashable {
         /// A delay until the due time.
         case delay(due: Instant)
+        /// A time window that is closed until then.
+        case window(opens: Instant)
         /// A wait for events after `mark` or conditions, until the due time.
         case events(mark: Int64, due: Instant)
         /// An effect without a result yet, requested at the ordinal.
@@ -172,22 +207,26 @@ package struct Position: Sendable, Hashable {
     package var waiting: Waiting
     /// The earliest instant at which a condition could change by time alone (S22).
     package var reconsiderAt: Instant?
+    /// The zone that a due time was found in; nil for elapsed time.
+    package var zone: WaitZone?
 
     package init(
         step: StepID, visit: Int, enteredAt: Instant, waiting: Waiting,
-        reconsiderAt: Instant? = nil
+        reconsiderAt: Instant? = nil, zone: WaitZone? = nil
     ) {
         self.step = step
         self.visit = visit
         self.enteredAt = enteredAt
         self.waiting = waiting
         self.reconsiderAt = reconsiderAt
+        self.zone = zone
     }
 
     /// The step's own due time; nil while an effect is out.
     package var due: Instant? {
         switch waiting {
         case .delay(let due): due
+        case .window(let opens): opens
         case .events(_, let due): due
         case .effect: nil
         }

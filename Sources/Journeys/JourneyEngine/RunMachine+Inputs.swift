@@ -3,59 +3,47 @@ internal import JourneyModel
 internal import TimeZones
 internal import WorkflowDefinitions
 
-// Inputs: each method returns whether the input changed anything in the run.
+// Inputs: what each may change in a run. One that changes nothing leaves no row.
 extension RunMachine {
-    mutating func noteEntered() {
-        record(
-            .entered,
-            JSONObject([
-                ("run", .string(run.id.text)), ("workflow", .string(run.workflow.text)),
-                ("version", .integer(run.version)), ("digest", .string(run.digest)),
-                ("customer", .integer(run.customer.number)),
-                ("key", run.key.map { .string($0) } ?? .null), ("slot", .integer(run.slot)),
-                ("cause", .string(run.cause)), ("rerun", .integer(run.rerun)),
-                ("environment", .string(run.environment)), ("ordinal", .integer(ordinal)),
-                ("at", .string(now.description)), ("trigger", .object(run.trigger)),
-                ("engine", .integer(Engine.version)),
-            ]))
-    }
-
     // MARK: Events: goal, then exits, then the wait
 
     /// - Parameter mayConvert: false when the event is a newer run's evidence.
-    mutating func take(_ event: LoggedEvent, mayConvert: Bool) -> Bool {
-        let reachedGoal = mayConvert && run.convertedAt == nil && matchesGoal(event.event)
-        if reachedGoal { convert(by: event) }
-        guard run.status.isLive else { return reachedGoal }
-        if reachedGoal, definition.exitPolicy.endsOnGoal {
+    mutating func take(_ event: LoggedEvent, mayConvert: Bool) {
+        let isEvidence = run.convertedAt == nil && matchesGoal(event.event)
+        if isEvidence, !mayConvert { noteDriver("converts", false) }
+        let converts = isEvidence && mayConvert
+        if converts { convert(by: event) }
+        guard run.status.isLive else {
+            _ = takeStandingGoal()
+            return
+        }
+        if converts, definition.exitPolicy.endsOnGoal {
             end(.exited(reason: "converted"))
-            return true
+            return
         }
         if endsByClientOutcome(event.event) {
-            note(event)
             end(.exited(reason: "client_outcome"))
-            return true
+            return
         }
-        if takeExit(event) { return true }
+        if takeStandingGoal() || takeExit(event) { return }
         guard let position = run.position, case .events = position.waiting,
             case .waitUntil(let wait)? = definition.steps[position.step]?.action
-        else { return reachedGoal }
-        return takeBranch(of: wait, id: position.step, by: event) || reachedGoal
+        else { return }
+        takeBranch(of: wait, id: position.step, by: event)
     }
 
     /// Exit rules in order: those the event names, and conditions, which every input may have changed.
     private mutating func takeExit(_ event: LoggedEvent) -> Bool {
+        if takeStop() { return true }
         for rule in definition.exits {
             switch rule.cause {
             case .event(let match):
                 guard reaches(event.event, match) else { continue }
-                note(event)
                 end(.exited(reason: rule.reason))
                 return true
             case .condition(let condition):
                 let verdict = decide(condition)
                 guard verdict.truth == .true else { continue }
-                note(event)
                 end(.exited(reason: rule.reason), because: verdict.json)
                 return true
             }
@@ -65,6 +53,7 @@ extension RunMachine {
 
     /// Takes the first exit rule whose condition is true now.
     mutating func takeConditionExit() -> Bool {
+        if takeStop() { return true }
         for rule in definition.exits {
             guard case .condition(let condition) = rule.cause else { continue }
             let verdict = decide(condition)
@@ -75,89 +64,96 @@ extension RunMachine {
         return false
     }
 
+    /// Whatever is true without an input: the goal, then the exits.
+    mutating func takeStanding() {
+        if takeStandingGoal() || !run.status.isLive { return }
+        _ = takeConditionExit()
+    }
+
     // MARK: Results
 
-    mutating func take(_ result: EffectResult, at position: Position) -> Bool {
+    mutating func take(_ result: EffectResult, at position: Position) {
         guard case .effect(let invocation, let requestedOrdinal) = position.waiting,
             invocation == result.invocation,
             case .action(let action)? = definition.steps[position.step]?.action
         else {
-            record(
-                .stale,
-                JSONObject([
-                    ("invocation", .string(result.invocation.text)),
-                    ("outcome", .object(result.outcome.json)),
-                ]))
-            return true
+            recordStale(result)
+            return
         }
-        record(
-            .input,
-            JSONObject([
-                ("result", .string(invocation.text)), ("ordinal", .integer(ordinal)),
-                ("outcome", .object(result.outcome.json)),
-            ]))
         lookBack = requestedOrdinal
         let (value, end) = result.outcome.read()
         run.results[position.step] = value
+        noteSent(action, result.outcome)
+        if case .suppressed(let reason) = result.outcome {
+            record(
+                .suppressed,
+                JSONObject([
+                    ("step", .string(position.step.text)),
+                    ("invocation", .string(invocation.text)), ("reason", .string(reason)),
+                ]))
+        }
         // The effect is over: an exit must not take it back.
         run.position = nil
-        if takeConditionExit() { return true }
+        takeStanding()
+        guard run.status.isLive else { return }
         leave(action, id: position.step, by: end, because: value)
-        return true
+    }
+
+    /// A result that finds its step gone, or its run over: what was done outside is told all the same.
+    mutating func recordStale(_ result: EffectResult) {
+        record(
+            .stale,
+            JSONObject([
+                ("invocation", .string(result.invocation.text)),
+                ("outcome", .object(result.outcome.json)),
+            ]))
     }
 
     // MARK: Time
 
     /// Finds what is due: the run's time limit, a condition that time changed, or the step's own time.
-    mutating func takeTimer(at position: Position) -> Bool {
+    mutating func takeTimer(at position: Position) {
         let limit = run.enteredAt + definition.limits.time
         if limit <= now {
-            noteTimer(due: limit)
+            noteDue(limit)
             end(.exited(reason: "time_limit"))
-            return true
+            return
         }
-        if look(at: position) {
-            noteTimer(due: position.reconsiderAt ?? position.due ?? now)
-            return true
-        }
+        noteDue(position.reconsiderAt.map { min($0, position.due ?? $0) } ?? position.due ?? now)
+        look(at: position)
+        guard !hasDecided else { return }
+        // A value that a delay follows may have moved it, if only because the facts are newer.
+        followDelay()
+        guard !hasDecided, let position = run.position else { return }
         switch (definition.steps[position.step]?.action, position.waiting) {
         case (.delay(let delay)?, .delay(let due)):
-            guard due <= now else { return reconsider() }
-            noteTimer(due: due)
+            guard due <= now else { return }
+            noteDue(due)
             move(from: position.step, outlet: "next", to: delay.next)
         case (.waitUntil(let wait)?, .events(_, let due)):
-            guard due <= now else { return reconsider() }
-            noteTimer(due: due)
+            guard due <= now else { return }
+            noteDue(due)
             move(from: position.step, outlet: "on_timeout", to: wait.onTimeout)
-        case (_, .effect): return reconsider()
-        case (_, .delay), (_, .events):
+        case (.timeWindow(let window)?, .window(let opens)):
+            guard opens <= now else { return }
+            noteDue(opens)
+            reopen(window, at: position)
+        case (_, .effect): return
+        case (_, .delay), (_, .events), (_, .window):
             // The definition does not hold the step as the run knows it: waking again and again
             // would change nothing.
             end(.failed(error: "step_missing"))
         }
-        return true
     }
 
-    /// Looks at what may be true without an input: exit rules, then the wait's conditions.
-    mutating func look(at position: Position) -> Bool {
-        if takeConditionExit() { return true }
-        guard case .events = position.waiting,
+    /// Looks at what may be true without an input: the goal, exit rules, then the wait's conditions.
+    mutating func look(at position: Position) {
+        takeStanding()
+        guard run.status.isLive, case .events = position.waiting,
             case .waitUntil(let wait)? = definition.steps[position.step]?.action
-        else { return false }
-        return takeConditionBranch(of: wait, id: position.step)
+        else { return }
+        takeConditionBranch(of: wait, id: position.step)
     }
-
-    /// Nothing is due; true only when the next time to look has to be set anew.
-    mutating func reconsider() -> Bool {
-        let before = run.position
-        refreshReconsideration()
-        return run.position != before
-    }
-}
-
-extension Engine {
-    /// Raised when the same input could decide otherwise than before; histories carry it.
-    package static let version = 1
 }
 
 extension EffectOutcome {

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import JSON
 internal import JourneyModel
 internal import TimeZones
@@ -23,53 +22,55 @@ extension RunMachine {
         switch step.action {
         case .delay(let delay): enter(delay, id: id, visit: visit)
         case .waitUntil(let wait): enter(wait, id: id, visit: visit)
+        case .timeWindow(let window): enter(window, id: id, visit: visit)
         case .branch(let branch): enter(branch, id: id)
+        case .experiment(let experiment): enter(experiment, id: id)
         case .action(let action): enter(action, id: id, visit: visit)
+        case .sendEvent(let send): enter(send, id: id, visit: visit)
+        case .updateCustomer(let update): enter(update, id: id)
+        case .milestone(let milestone, let next): pass(milestone, id: id, next: next)
+        case .startRun(let command): start(command, id: id, visit: visit)
+        case .exitRun(let command): exit(command, id: id)
         case .exit(let reason): end(.exited(reason: reason ?? "exit"))
         }
     }
 
-    // MARK: delay
-
-    private mutating func enter(_ delay: Delay, id: StepID, visit: Int) {
-        switch delay.length {
-        case .duration(let length):
-            wait(at: id, visit: visit, for: .delay(due: now + length))
-        case .until(let value):
-            guard let due = evaluate({ $0.instant(value) }) else {
-                guard let edge = delay.onInvalid else {
-                    end(.failed(error: "invalid_instant"))
-                    return
-                }
-                move(from: id, outlet: "on_invalid", to: edge)
-                return
-            }
-            if due <= now {
-                move(
-                    from: id, outlet: delay.onPast == nil ? "next" : "on_past",
-                    to: delay.onPast ?? delay.next, because: ["due": .string(due.description)])
-            } else {
-                wait(at: id, visit: visit, for: .delay(due: due))
-            }
-        }
-    }
+    // MARK: Waiting
 
     /// Stops at a step until its due time, an event or a result.
-    mutating func wait(at step: StepID, visit: Int, for waiting: Position.Waiting) {
-        let position = Position(step: step, visit: visit, enteredAt: now, waiting: waiting)
+    mutating func wait(
+        at step: StepID, visit: Int, for waiting: Position.Waiting, zone: WaitZone? = nil
+    ) {
+        let position = Position(
+            step: step, visit: visit, enteredAt: run.entries[step]?.at ?? now, waiting: waiting,
+            zone: zone)
         run.position = position
+        recordWaiting(position)
+    }
+
+    /// Says what a run waits for: enough to rebuild where it stands.
+    mutating func recordWaiting(_ position: Position) {
         var members = JSONObject([
-            ("step", .string(step.text)), ("visit", .integer(visit)),
-            ("entered_at", .string(now.description)),
+            ("step", .string(position.step.text)), ("visit", .integer(position.visit)),
+            ("entered_at", .string(position.enteredAt.description)),
         ])
-        switch waiting {
+        switch position.waiting {
         case .delay(let due): members["due"] = .string(due.description)
+        case .window(let opens):
+            members["due"] = .string(opens.description)
+            members["opens"] = true
         case .events(let mark, let due):
             members["due"] = .string(due.description)
             members["after"] = .integer(mark)
-            members["events"] = .array(definition.eventNames(of: step).map { .string($0) })
+            members["events"] = .array(
+                definition.eventNames(of: position.step).map { .string($0) })
         case .effect(let invocation, _): members["invocation"] = .string(invocation.text)
         }
+        if let zone = position.zone {
+            members["zone"] = .string(zone.name)
+            members["tz"] = .string(zone.version)
+        }
+        members["reconsider_at"] = position.reconsiderAt.map { .string($0.description) }
         record(.waiting, members)
     }
 
@@ -86,68 +87,59 @@ extension RunMachine {
         move(from: id, outlet: "else", to: branch.otherwise)
     }
 
-    // MARK: action
+    // MARK: milestone
 
-    private mutating func enter(_ action: ActionStep, id: StepID, visit: Int) {
-        if visit >= definition.limits.visits {
-            end(.failed(error: "loop"))
-            return
-        }
-        // What the steps before it read may have made an exit true (S12).
-        if takeConditionExit() { return }
-        let built: Result<JSONObject, MissingValue> = evaluate { evaluator in
-            do throws(MissingValue) {
-                return .success(try evaluator.buildParameters(action.parameters))
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch built {
-        case .failure(let missing):
-            let problem: JSONValue = ["error": "missing", "detail": .string(missing.description)]
-            run.results[id] = problem
-            leave(action, id: id, by: .failed, because: problem)
-        case .success(let request):
-            let effect = EffectRequest(
-                invocation: Self.makeInvocation(run: run.id, step: id, group: visit), run: run.id,
-                step: id, attemptGroup: visit, tool: action.tool, account: action.account,
-                request: request, requestedAt: now,
-                deadline: now + action.deadline, attemptTimeout: action.attemptTimeout,
-                retry: action.retry)
-            self.request(effect)
-            record(.requested, effect.historyMembers)
-            wait(at: id, visit: visit, for: .effect(effect.invocation, requestedOrdinal: ordinal))
+    private mutating func pass(_ milestone: String, id: StepID, next: Edge) {
+        if !run.milestones.contains(milestone) { run.milestones.append(milestone) }
+        tell { $0.milestones.append(milestone) }
+        record(
+            .milestone,
+            JSONObject([("step", .string(id.text)), ("milestone", .string(milestone))]))
+        if reachGoal(byMilestone: milestone) { return }
+        move(from: id, outlet: "next", to: next)
+    }
+
+    // MARK: Other runs
+
+    private mutating func start(_ command: RunCommand, id: StepID, visit: Int) {
+        guard let key = key(of: command) else { return failForMissingKey() }
+        let request = StartRequest(
+            workflow: command.workflow, key: key.text, cause: "run:\(run.id):\(id):\(visit)",
+            depth: depth + 1)
+        tell { $0.starts.append(request) }
+        move(from: id, outlet: "next", to: command.next, with: key.members(command.workflow))
+    }
+
+    private mutating func exit(_ command: RunCommand, id: StepID) {
+        guard let key = key(of: command) else { return failForMissingKey() }
+        let request = ExitRequest(
+            workflow: command.workflow, key: key.text, by: run.id, depth: depth + 1)
+        tell { $0.exits.append(request) }
+        move(from: id, outlet: "next", to: command.next, with: key.members(command.workflow))
+    }
+
+    /// A command's key as text; there may be none to have.
+    private struct CommandKey {
+        var text: String?
+
+        func members(_ workflow: WorkflowID) -> JSONObject {
+            JSONObject([
+                ("workflow", .string(workflow.text)), ("key", text.map { .string($0) } ?? .null),
+            ])
         }
     }
 
-    /// SHA-256 of `runId:stepId:attemptGroup`, as the public vectors form it (S13).
-    static func makeInvocation(run: RunID, step: StepID, group: Int) -> InvocationID {
-        InvocationID(SHA256.hex(Array("\(run):\(step):\(group)".utf8)))
-    }
-
-    enum ActionEnd {
-        case next, failed, timedOut
-    }
-
-    /// Takes the outlet for an action's end; without one the run fails, and says with what.
-    mutating func leave(
-        _ action: ActionStep, id: StepID, by end: ActionEnd, because: JSONValue
-    ) {
-        switch end {
-        case .next: move(from: id, outlet: "next", to: action.next)
-        case .timedOut:
-            if let edge = action.onTimeout {
-                move(from: id, outlet: "on_timeout", to: edge, because: because)
-            } else {
-                leave(action, id: id, by: .failed, because: because)
-            }
-        case .failed:
-            if let edge = action.onFailed {
-                move(from: id, outlet: "on_failed", to: edge, because: because)
-            } else {
-                self.end(.failed(error: because["error"]?.string ?? "failed"), because: because)
-            }
+    /// Nil when a key is named and has no value.
+    private mutating func key(of command: RunCommand) -> CommandKey? {
+        guard let value = command.key else { return CommandKey(text: nil) }
+        guard let json = evaluate({ $0.resolve(value) }), let text = Engine.keyText(json) else {
+            return nil
         }
+        return CommandKey(text: text)
+    }
+
+    private mutating func failForMissingKey() {
+        end(.failed(error: "missing"), because: ["detail": "the key has no value"])
     }
 }
 
@@ -163,17 +155,6 @@ extension Edge {
 extension Verdict {
     /// The deciding leaves, for a history's `because`.
     var json: JSONValue { .array(because.map(\.json)) }
-}
-
-extension EffectRequest {
-    var historyMembers: JSONObject {
-        JSONObject([
-            ("step", .string(step.text)), ("invocation", .string(invocation.text)),
-            ("attempt_group", .integer(attemptGroup)), ("tool", .string(tool.rawValue)),
-            ("account", account.map { .string($0) } ?? .null), ("request", .object(request)),
-            ("deadline", .string(deadline.description)),
-        ])
-    }
 }
 
 extension WorkflowDefinition {

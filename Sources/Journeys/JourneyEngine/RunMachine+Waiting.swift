@@ -8,12 +8,16 @@ extension RunMachine {
     mutating func enter(_ wait: WaitUntil, id: StepID, visit: Int) {
         let mark = mark(of: wait.since)
         for event in facts.events where event.ordinal > mark && event.ordinal <= ordinal {
-            guard let branch = firstBranch(of: wait, takenBy: event) else { continue }
+            guard let branch = firstBranch(of: wait, takenBy: event) else {
+                if wait.names(event.event), mayTake(event.event) { noteLookBack(event) }
+                continue
+            }
             bind(event, by: id)
             move(from: id, outlet: branch.id, to: branch.next)
             return
         }
-        if takeConditionBranch(of: wait, id: id) { return }
+        takeConditionBranch(of: wait, id: id)
+        guard run.position == nil, !isLeaving else { return }
         let due: Instant
         switch wait.timeout {
         case .duration(let length): due = now + length
@@ -94,46 +98,50 @@ extension RunMachine {
     mutating func bind(_ event: LoggedEvent, by step: StepID) {
         run.bound = event.event.scope
         run.spentEvents.append(event.event.id)
-        note(event, boundBy: step)
+        if drivingEvent == event.event.id.text {
+            noteDriver("bound_by", .string(step.text))
+        } else {
+            noteLookBack(event, boundBy: step)
+        }
     }
 
     /// Takes the first branch, in declaration order, that the event satisfies or that is true now.
-    mutating func takeBranch(of wait: WaitUntil, id: StepID, by event: LoggedEvent) -> Bool {
+    mutating func takeBranch(of wait: WaitUntil, id: StepID, by event: LoggedEvent) {
         for branch in wait.branches {
             switch branch.cause {
             case .event(let match):
                 guard mayTake(event.event), reaches(event.event, match) else { continue }
                 bind(event, by: id)
                 move(from: id, outlet: branch.id, to: branch.next)
-                return true
+                return
             case .condition(let condition):
                 let verdict = decide(condition)
                 guard verdict.truth == .true else { continue }
-                note(event)
                 move(from: id, outlet: branch.id, to: branch.next, because: verdict.json)
-                return true
+                return
             }
         }
-        return false
     }
 
     /// Takes the first condition branch that is true now.
-    mutating func takeConditionBranch(of wait: WaitUntil, id: StepID) -> Bool {
+    mutating func takeConditionBranch(of wait: WaitUntil, id: StepID) {
         for branch in wait.branches {
             guard case .condition(let condition) = branch.cause else { continue }
             let verdict = decide(condition)
             guard verdict.truth == .true else { continue }
             move(from: id, outlet: branch.id, to: branch.next, because: verdict.json)
-            return true
+            return
         }
-        return false
     }
 
-    /// Sets when a waiting run's conditions could change by time alone (S22).
+    /// Sets when what a waiting run looks at could change by time alone (S22).
     mutating func refreshReconsideration() {
         guard var position = run.position else { return }
         var conditions: [Condition] = definition.exits.compactMap { rule in
             if case .condition(let condition) = rule.cause { condition } else { nil }
+        }
+        if case .condition(let condition)? = definition.goal?.cause, run.convertedAt == nil {
+            conditions.append(condition)
         }
         if case .events = position.waiting,
             case .waitUntil(let wait)? = definition.steps[position.step]?.action
@@ -142,9 +150,19 @@ extension RunMachine {
                 if case .condition(let condition) = branch.cause { condition } else { nil }
             }
         }
-        var evaluator = Evaluator(scope: scope())
-        position.reconsiderAt = conditions.compactMap { evaluator.decide($0).changesAt }.min()
+        let changes = conditions.compactMap { decide($0).changesAt } + [stopChangesAt]
+        position.reconsiderAt = changes.compactMap { $0 }.min()
         run.position = position
+    }
+}
+
+extension WaitUntil {
+    /// Whether a branch names the event, whatever else it asks of it.
+    fileprivate func names(_ event: Event) -> Bool {
+        branches.contains { branch in
+            guard case .event(let match) = branch.cause else { return false }
+            return match.names.contains { event.answers(to: $0) }
+        }
     }
 }
 

@@ -19,6 +19,13 @@ package struct StoredFormError: Error, Sendable, Hashable, CustomStringConvertib
 extension Event {
     /// The stored form, as in the connectors' contract; `raw` is left to the delivery's bytes.
     package var json: JSONObject {
+        var json = told
+        if isLate { json["late"] = .bool(true) }
+        json["mapped_event"] = mappedName.map { .string($0) }
+        return json
+    }
+
+    private var told: JSONObject {
         JSONObject([
             ("id", .string(id.text)), ("connector", .string(connector)),
             ("provider_event_id", .string(providerEventID)),
@@ -64,7 +71,8 @@ extension Event {
             properties: try reader.object("properties"),
             notes: (json["notes"]?.array ?? []).compactMap(\.string),
             depth: Int(json["depth"]?.integer ?? 0),
-            mappingVersion: json["mapping_version"]?.string ?? "")
+            mappingVersion: json["mapping_version"]?.string ?? "",
+            isLate: json["late"]?.bool ?? false, mappedName: json["mapped_event"]?.string)
     }
 }
 

@@ -56,13 +56,18 @@ package struct Event: Sendable, Hashable {
     package var depth: Int
     /// Version of the mapping that made it.
     package var mappingVersion: String
+    /// Whether a later fact had already set a field of its subscription that this event sets (S5).
+    package var isLate: Bool
+    /// The outcome that the mapping told, where the subscription's state made another of it: a renewal
+    /// that is a recovery answers to both names.
+    package var mappedName: String?
 
     package init(
         id: EventID, connector: String, providerEventID: String, providerType: String?,
         name: String, trust: Trust, person: Person, providerApp: String? = nil,
         occurredAt: Instant, isClamped: Bool = false, receivedAt: Instant, environment: String,
         properties: JSONObject, raw: JSONValue = .null, notes: [String] = [], depth: Int = 0,
-        mappingVersion: String = ""
+        mappingVersion: String = "", isLate: Bool = false, mappedName: String? = nil
     ) {
         self.id = id
         self.connector = connector
@@ -81,6 +86,8 @@ package struct Event: Sendable, Hashable {
         self.notes = notes
         self.depth = depth
         self.mappingVersion = mappingVersion
+        self.isLate = isLate
+        self.mappedName = mappedName
     }
 }
 
@@ -88,6 +95,15 @@ extension Event {
     /// The id of the event that a connector's provider calls `providerEventID`.
     package static func makeID(connector: String, providerEventID: String) -> EventID {
         EventID("evt_" + derivedID("event", connector, providerEventID))
+    }
+
+    /// The event as its mapping told it, before the customer's state was known.
+    package var asMapped: Event {
+        var event = self
+        event.name = mappedName ?? name
+        event.mappedName = nil
+        event.isLate = false
+        return event
     }
 
     /// What `/event` (or `/trigger`) is while this event is bound: its properties and `meta`.
@@ -100,7 +116,7 @@ extension Event {
                 ("provider_type", providerType.map { .string($0) } ?? .null),
                 ("connector", .string(connector)),
                 ("app", providerApp.map { .string($0) } ?? .null),
-                ("trust", .string(trust.rawValue)),
+                ("trust", .string(trust.rawValue)), ("late", .bool(isLate)),
                 ("occurred_at", .string(occurredAt.description)),
                 ("received_at", .string(receivedAt.description)),
                 ("environment", .string(environment)),
@@ -112,6 +128,7 @@ extension Event {
     /// `subscription.renewed` for a renewal that the subscription's state made a recovery (S5).
     package func answers(to eventName: String) -> Bool {
         if eventName.hasSameBytes(as: name) { return true }
+        if let mappedName, eventName.hasSameBytes(as: mappedName) { return true }
         guard eventName.hasPrefix("provider:"), let providerType else { return false }
         return eventName.hasSameBytes(as: "provider:\(connector):\(providerType)")
     }

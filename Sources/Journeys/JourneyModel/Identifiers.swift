@@ -21,12 +21,20 @@ package enum IdentifierKind {
     package enum Event {}
     /// Of effects.
     package enum Invocation {}
+    /// Of segments.
+    package enum Segment {}
+    /// Of experiments.
+    package enum Experiment {}
 }
 
 /// A workflow's `id`, `[a-z0-9][a-z0-9-]{0,62}`.
 package typealias WorkflowID = Identifier<IdentifierKind.Workflow>
 /// A step's key, `[a-z0-9][a-z0-9_-]{0,62}`.
 package typealias StepID = Identifier<IdentifierKind.Step>
+/// A segment's `id`, `[a-z0-9][a-z0-9-]{0,62}`.
+package typealias SegmentID = Identifier<IdentifierKind.Segment>
+/// An experiment's `id`, `[a-z0-9][a-z0-9-]{0,62}`.
+package typealias ExperimentID = Identifier<IdentifierKind.Experiment>
 /// 32 lowercase hex digits derived from workflow, customer, cause and rerun: the same entry always has
 /// the same id.
 package typealias RunID = Identifier<IdentifierKind.Run>

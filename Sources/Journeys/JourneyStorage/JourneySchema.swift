@@ -9,6 +9,12 @@ package enum JourneySchema {
         migration(3, "runs", PackageResources.m0003_runs_sql),
         migration(4, "effects", PackageResources.m0004_effects_sql),
         migration(5, "partitions", PackageResources.m0005_partitions_sql),
+        migration(6, "customer_state", PackageResources.m0006_customer_state_sql),
+        migration(7, "entries", PackageResources.m0007_entries_sql),
+        migration(8, "segments", PackageResources.m0008_segments_sql),
+        migration(10, "effect limits", PackageResources.m0010_effect_limits_sql),
+        concurrent(11, "effect leases", PackageResources.m0011_effect_leases_sql),
+        migration(12, "late events", PackageResources.m0012_late_events_sql),
     ]
 
     /// Brings the schema forward or says where it stands.
@@ -38,9 +44,20 @@ package enum JourneySchema {
         }
     }
 
-    /// Whether the database takes no writes now: a standby, or set read-only.
-    package static func isReadOnly(_ pool: PostgresPool) async throws(PostgresError) -> Bool {
-        try await pool.query(askingReadOnly, []).only().bool("is_read_only")
+    /// Name of the connections of workers that hold effects back, by which others see that they do.
+    package static let holdingName = "journey-worker, holding effects"
+
+    /// What a health check wants to know, in one round trip on a connection that is there already.
+    package static func standing(
+        _ pool: PostgresPool
+    ) async throws(PostgresError) -> (status: MigrationStatus, isReadOnly: Bool) {
+        let answers = try await pool.pipeline([(askingReadOnly, []), (readingVersions, [])])
+        var applied: Set<Int> = []
+        for row in answers[1] { applied.insert(Int(try row.int32("version"))) }
+        let status = MigrationStatus(
+            current: applied.max() ?? 0, newest: migrations.last?.version ?? 0,
+            pending: migrations.filter { !applied.contains($0.version) }, changed: [])
+        return (status, try answers[0].only().bool("is_read_only"))
     }
 
     private static let askingReadOnly = SQLStatement(
@@ -50,8 +67,21 @@ package enum JourneySchema {
             as is_read_only
         """, timeout: .seconds(5))
 
+    private static let readingVersions = SQLStatement(
+        "schema_versions",
+        """
+        select version from journey.migrations
+        """, timeout: .seconds(5))
+
     private static func migration(_ version: Int, _ name: String, _ sql: [UInt8]) -> Migration {
         Migration(version: version, name: name, sql: String(decoding: sql, as: UTF8.self))
+    }
+
+    /// One statement that builds an index beside writers.
+    private static func concurrent(_ version: Int, _ name: String, _ sql: [UInt8]) -> Migration {
+        Migration(
+            version: version, name: name, sql: String(decoding: sql, as: UTF8.self),
+            runsOutsideTransaction: true)
     }
 
     private static let allowingTime = SQLStatement(

@@ -1,6 +1,7 @@
 internal import JSON
 internal import JourneyEngine
 internal import JourneyModel
+internal import JourneyTurns
 
 // Reading back the JSON objects that this room wrote.
 
@@ -9,6 +10,10 @@ enum InputKind: String {
     case delivery
     case event
     case result
+    case command
+    case start
+    case exit
+    case schedule
 }
 
 /// A row that this room wrote and can no longer read.
@@ -61,6 +66,26 @@ func readResult(_ bytes: [UInt8]) throws(StoredRowError) -> EffectResult {
         outcome: try readForm("effect result") { () throws(StoredFormError) in
             try EffectOutcome(json: outcome)
         })
+}
+
+/// An operator's command: `{"command", "audit", "reason", "run", "invocation"?}`.
+func readCommand(_ bytes: [UInt8]) throws(StoredRowError) -> CustomerCommand {
+    let what = "command"
+    let object = try readObject(bytes, what)
+    guard let audit = object["audit"]?.integer, let run = object["run"]?.string else {
+        throw StoredRowError(what: what, fact: "a member is missing")
+    }
+    let action: OperatorCommand.Action
+    switch object["command"]?.string.flatMap(CommandStore.Verb.init(rawValue:)) {
+    case .cancel: action = .cancel(reason: object["reason"]?.string ?? "cancelled")
+    case .retry:
+        guard let invocation = object["invocation"]?.string else {
+            throw StoredRowError(what: what, fact: "it names no effect")
+        }
+        action = .retry(InvocationID(invocation))
+    case nil: throw StoredRowError(what: what, fact: "this program does not know its verb")
+    }
+    return CustomerCommand(run: RunID(run), command: OperatorCommand(action, audit: audit))
 }
 
 /// What this room wrote holds a provider's object some levels down, so it may be deeper than one.

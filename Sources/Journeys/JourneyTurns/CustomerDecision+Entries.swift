@@ -4,106 +4,168 @@ internal import JourneyModel
 internal import TimeZones
 internal import WorkflowDefinitions
 
-// Entries: which workflows an event starts, in workflow id order (S4).
+/// What may start a run: an event, or what the engine, a calendar or a person asks.
+struct EntryTrigger {
+    /// Nil where nothing happened but time, or somebody asked: `/event` and `/trigger` are missing.
+    var event: LoggedEvent?
+    var cause: String
+    var ordinal: Int64
+    var recordedAt: Instant
+    var depth = 0
+    /// The subscription whose date it is.
+    var subscription: SubscriptionID?
+    /// The key that whoever asks gives.
+    var key: String?
+    /// Who a schedule is for.
+    var audience: Condition?
+    var supersedes = false
+}
+
+/// Why a workflow was not entered; counted by this word.
+enum EntryRefusal: String, Error {
+    case environment, connector, condition, audience, exits, reentry, live, late
+    case noKey = "no_key"
+    case noValue = "no_value"
+    case causeSpent = "cause_spent"
+    case valueSpent = "once_per"
+    case tooManyLive = "too_many_live"
+
+    /// Whether the workflow's own filters kept the customer out.
+    var isFilter: Bool {
+        switch self {
+        case .connector, .condition, .audience, .exits: true
+        case .environment, .reentry, .live, .late, .noKey, .noValue, .causeSpent, .valueSpent,
+            .tooManyLive:
+            false
+        }
+    }
+}
+
+// Entries: which workflows are started, in workflow id order (S4).
 extension CustomerDecision {
     mutating func enterWorkflows(by event: LoggedEvent) {
         for version in definitions.live {
-            guard case .event(let names) = version.definition.entry.trigger,
-                names.contains(where: { event.event.answers(to: $0) })
-            else { continue }
-            if let refusal = enter(version, by: event) {
-                count(
-                    Count(
-                        refusal.isFilter ? .filtered : .notEntered, workflow: version.workflow,
-                        cause: refusal.rawValue))
-            }
+            guard let trigger = version.trigger(for: event) else { continue }
+            enter(version, by: trigger)
         }
     }
 
-    /// Why an event that a workflow names did not start it; counted by this word.
-    private enum Refusal: String, Error {
-        case environment, connector, condition, exits, reentry, live, late
-        case noKey = "no_key"
-        case causeSpent = "cause_spent"
-        case tooManyLive = "too_many_live"
-
-        var isFilter: Bool {
-            switch self {
-            case .connector, .condition, .exits: true
-            case .environment, .reentry, .live, .late, .noKey, .causeSpent, .tooManyLive: false
-            }
-        }
+    mutating func enter(_ version: DefinitionSet.Version, by trigger: EntryTrigger) {
+        guard let refusal = attempt(version, by: trigger) else { return }
+        count(
+            Count(
+                refusal.isFilter ? .filtered : .notEntered, workflow: version.workflow,
+                cause: refusal.rawValue))
     }
 
-    private mutating func enter(
-        _ version: DefinitionSet.Version, by event: LoggedEvent
-    ) -> Refusal? {
+    private mutating func attempt(
+        _ version: DefinitionSet.Version, by trigger: EntryTrigger
+    ) -> EntryRefusal? {
         let definition = version.definition
         let entry = definition.entry
-        guard definition.environments.contains(turn.customer.environment) else {
-            return .environment
-        }
-        if let connectors = entry.connectors, !connectors.contains(event.event.connector) {
-            return .connector
-        }
-        guard passes(entry.condition, unless: entry.unless, event.event) else { return .condition }
+        var admission = Reads()
+        if let refusal = filter(definition, trigger, &admission) { return refusal }
         let key: String?
-        switch keyOf(entry, event.event) {
-        case .none: key = nil
+        switch keyOf(entry, trigger) {
+        case .none: key = trigger.key
         case .found(let text): key = text
         case .missing: return .noKey
         }
-        if endsAtOnce(definition, event.event) { return .exits }
-        if comesTooLate(definition, event, key: key) { return .late }
-        let cause = event.event.id.text
-        if turn.spentCauses.contains(SpentCause(workflow: version.workflow, cause: cause)) {
+        if endsAtOnce(definition, trigger, &admission) { return .exits }
+        if let event = trigger.event, comesTooLate(definition, event, key: key) { return .late }
+        if turn.spentCauses.contains(
+            SpentCause(workflow: version.workflow, cause: trigger.cause))
+            || runs.contains(where: {
+                $0.workflow == version.workflow && $0.cause == trigger.cause && $0.rerun == 0
+            })
+        {
             return .causeSpent
         }
-        let slot: Int
-        switch admit(entry, version.workflow, key: key) {
+        var run = makeRun(version, trigger, key: key)
+        switch admit(version, trigger, key: key, run: run.id, &admission) {
         case .failure(let refusal): return refusal
-        case .success(let free): slot = free
+        case .success(let slot): run.slot = slot
         }
+        count(Count(.entered, workflow: version.workflow))
+        apply(
+            Engine(definition).enter(
+                run, ordinal: ordinal, depth: trigger.depth, facts: facts, admission: admission))
+        return nil
+    }
+
+    private func makeRun(
+        _ version: DefinitionSet.Version, _ trigger: EntryTrigger, key: String?
+    ) -> Run {
         var run = Run(
             id: Run.makeID(
-                workflow: version.workflow, customer: turn.customer.id, cause: cause, rerun: 0),
+                workflow: version.workflow, customer: turn.customer.id, cause: trigger.cause,
+                rerun: 0),
             customer: turn.customer.id, workflow: version.workflow, version: version.number,
-            digest: version.digest, key: key, slot: slot, cause: cause, rerun: 0,
+            digest: version.digest, key: key, slot: 0, cause: trigger.cause, rerun: 0,
             environment: turn.customer.environment, enteredAt: turn.now,
-            trigger: event.event.scope, entryOrdinal: event.ordinal)
-        run.triggerRecordedAt = event.recordedAt
-        count(Count(.entered, workflow: version.workflow))
-        apply(Engine(definition).enter(run, ordinal: ordinal, facts: facts))
-        return nil
+            trigger: trigger.event?.event.scope ?? JSONObject(), entryOrdinal: trigger.ordinal)
+        run.triggerRecordedAt = trigger.recordedAt
+        if let subscription = trigger.subscription { run.subscription = subscription }
+        return run
     }
 
     // MARK: Filters
 
+    private func filter(
+        _ definition: WorkflowDefinition, _ trigger: EntryTrigger, _ admission: inout Reads
+    ) -> EntryRefusal? {
+        guard definition.environments.contains(turn.customer.environment) else {
+            return .environment
+        }
+        if let connectors = definition.entry.connectors, let event = trigger.event,
+            !connectors.contains(event.event.connector)
+        {
+            return .connector
+        }
+        if let audience = trigger.audience,
+            !passes(audience, unless: nil, scope(of: trigger), &admission)
+        {
+            return .audience
+        }
+        guard
+            passes(
+                definition.entry.condition, unless: definition.entry.unless, scope(of: trigger),
+                &admission)
+        else { return .condition }
+        return nil
+    }
+
     private func passes(
-        _ condition: Condition?, unless: Condition?, _ event: Event
+        _ condition: Condition?, unless: Condition?, _ scope: Scope, _ admission: inout Reads
     ) -> Bool {
-        var evaluator = Evaluator(scope: scope(testing: event))
+        var evaluator = Evaluator(scope: scope, facts: facts)
+        defer { admission.merge(evaluator.reads) }
         if let condition, evaluator.decide(condition).truth != .true { return false }
         if let unless, evaluator.decide(unless).truth == .true { return false }
         return true
     }
 
-    private func scope(testing event: Event) -> Scope {
-        Scope(
-            event: event.scope, raw: event.raw, trigger: event.scope,
-            customer: turn.customer.attributes, now: turn.now)
+    private func scope(of trigger: EntryTrigger) -> Scope {
+        Scope(facts, testing: trigger.event?.event, subscription: trigger.subscription)
     }
 
     /// Entry and exit both true on the same event: not entered.
-    private func endsAtOnce(_ definition: WorkflowDefinition, _ event: Event) -> Bool {
-        definition.exits.contains { rule in
+    private func endsAtOnce(
+        _ definition: WorkflowDefinition, _ trigger: EntryTrigger, _ admission: inout Reads
+    ) -> Bool {
+        for rule in definition.exits {
             switch rule.cause {
             case .event(let match):
-                return match.names.contains { event.answers(to: $0) }
-                    && passes(match.condition, unless: match.unless, event)
-            case .condition(let condition): return passes(condition, unless: nil, event)
+                guard let event = trigger.event?.event,
+                    match.names.contains(where: { event.answers(to: $0) }),
+                    passes(match.condition, unless: match.unless, scope(of: trigger), &admission)
+                else { continue }
+                return true
+            case .condition(let condition):
+                if passes(condition, unless: nil, scope(of: trigger), &admission) { return true }
             }
         }
+        return false
     }
 
     /// What would have ended the run, or was its goal, is known already: a provider that sends out of
@@ -111,7 +173,7 @@ extension CustomerDecision {
     private func comesTooLate(
         _ definition: WorkflowDefinition, _ event: LoggedEvent, key: String?
     ) -> Bool {
-        var matches = definition.goal.map { [$0.match] } ?? []
+        var matches = [definition.goal?.match].compactMap(\.self)
         for rule in definition.exits {
             if case .event(let match) = rule.cause { matches.append(match) }
         }
@@ -120,8 +182,11 @@ extension CustomerDecision {
             guard event.event.comesBefore(logged.event), carries(key, definition, logged.event)
             else { return false }
             return matches.contains { match in
-                match.names.contains { logged.event.answers(to: $0) }
-                    && passes(match.condition, unless: match.unless, logged.event)
+                var reads = Reads()
+                return match.names.contains { logged.event.answers(to: $0) }
+                    && passes(
+                        match.condition, unless: match.unless,
+                        Scope(facts, testing: logged.event), &reads)
             }
         }
     }
@@ -130,10 +195,10 @@ extension CustomerDecision {
         _ key: String?, _ definition: WorkflowDefinition, _ event: Event
     ) -> Bool {
         guard let key, let entryKey = definition.entry.key else { return true }
-        guard case .found(let text) = keyOf(definition.entry, event) else {
+        guard let found = keyText(at: entryKey.pointer, Scope(facts, testing: event)) else {
             return entryKey.pointer.tokens.first != "event"
         }
-        return text.hasSameBytes(as: key)
+        return found.hasSameBytes(as: key)
     }
 
     private enum KeyText {
@@ -142,28 +207,38 @@ extension CustomerDecision {
         case missing
     }
 
-    private func keyOf(_ entry: Entry, _ event: Event) -> KeyText {
+    private func keyOf(_ entry: Entry, _ trigger: EntryTrigger) -> KeyText {
         guard let key = entry.key else { return .none }
-        guard let value = scope(testing: event).value(at: key.pointer),
-            let text = Engine.keyText(value)
-        else { return .missing }
-        return .found(text)
+        if let given = trigger.key { return .found(given) }
+        if key == .subscription, let subscription = trigger.subscription {
+            return .found(subscription.key)
+        }
+        return keyText(at: key.pointer, scope(of: trigger)).map { .found($0) } ?? .missing
+    }
+
+    private func keyText(at pointer: JSONPointer, _ scope: Scope) -> String? {
+        scope.value(at: pointer).flatMap(Engine.keyText)
     }
 
     // MARK: Live runs and re-entry
 
-    /// The slot a new run may take. A live run with the key alone decides, by `when_live`; re-entry is
-    /// asked when none is live, and for `start_another`.
+    /// The slot a new run may take. A live run with the key alone decides, by `when_live`; re-entry and
+    /// `once_per` are asked when none is live, and for `start_another`.
     private mutating func admit(
-        _ entry: Entry, _ workflow: WorkflowID, key: String?
-    ) -> Result<Int, Refusal> {
+        _ version: DefinitionSet.Version, _ trigger: EntryTrigger, key: String?, run: RunID,
+        _ admission: inout Reads
+    ) -> Result<Int, EntryRefusal> {
+        let entry = version.definition.entry
         let live = runs.filter {
-            $0.status.isLive && $0.workflow == workflow && isSameKey($0.key, key)
+            $0.status.isLive && $0.workflow == version.workflow && isSameKey($0.key, key)
         }
+        var slot = 0
         if !live.isEmpty {
             switch entry.whenLive {
-            case .ignore: return .failure(.live)
-            case .restart:
+            case .ignore, .restart:
+                guard trigger.supersedes || entry.whenLive == .restart else {
+                    return .failure(.live)
+                }
                 for run in live { supersede(run) }
                 return .success(0)
             case .startAnother:
@@ -171,10 +246,34 @@ extension CustomerDecision {
                 guard let free = (0..<25).first(where: { !taken.contains($0) }) else {
                     return .failure(.tooManyLive)
                 }
-                return .success(free)
+                slot = free
             }
+        } else if !mayReenter(entry, version.workflow, key: key) {
+            return .failure(.reentry)
         }
-        return mayReenter(entry, workflow, key: key) ? .success(0) : .failure(.reentry)
+        if let oncePer = entry.oncePer,
+            let refusal = claim(oncePer, version.workflow, trigger, run: run, &admission)
+        {
+            return .failure(refusal)
+        }
+        return .success(slot)
+    }
+
+    /// Takes the value that lets the workflow be entered once; nil when nobody had it.
+    private mutating func claim(
+        _ oncePer: Value, _ workflow: WorkflowID, _ trigger: EntryTrigger, run: RunID,
+        _ admission: inout Reads
+    ) -> EntryRefusal? {
+        var evaluator = Evaluator(scope: scope(of: trigger), facts: facts)
+        let found = evaluator.resolve(oncePer)
+        admission.merge(evaluator.reads)
+        guard let found, !found.isNull else { return .noValue }
+        // As PostgreSQL can hold it.
+        let text = (Engine.keyText(found) ?? found.text).filter { $0 != "\0" }
+        let value = EntryValue(workflow: workflow, text: text)
+        guard takenValues.insert(value).inserted else { return .valueSpent }
+        result.claims.append(EntryClaim(value: value, run: run))
+        return nil
     }
 
     private mutating func supersede(_ run: Run) {
@@ -206,11 +305,33 @@ extension CustomerDecision {
     }
 
     /// Keys are compared by their bytes, as the database does.
-    private func isSameKey(_ left: String?, _ right: String?) -> Bool {
+    func isSameKey(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
         case (nil, nil): true
         case (let left?, let right?): left.hasSameBytes(as: right)
         case (nil, _), (_, nil): false
+        }
+    }
+}
+
+extension DefinitionSet.Version {
+    /// What of an event starts the workflow; nil for one that its trigger does not name.
+    fileprivate func trigger(for event: LoggedEvent) -> EntryTrigger? {
+        switch definition.entry.trigger {
+        case .event(let names):
+            guard names.contains(where: { event.event.answers(to: $0) }) else { return nil }
+            return EntryTrigger(
+                event: event, cause: event.event.id.text, ordinal: event.ordinal,
+                recordedAt: event.recordedAt, depth: event.event.depth)
+        case .segment(let id, let on):
+            guard let cause = event.event.segmentCause,
+                event.event.properties["segment"]?.string == id.text,
+                (event.event.name == Event.segmentEntered) == (on == .enter)
+            else { return nil }
+            return EntryTrigger(
+                cause: cause, ordinal: event.ordinal, recordedAt: event.recordedAt,
+                depth: event.event.depth)
+        case .date, .schedule, .api: return nil
         }
     }
 }

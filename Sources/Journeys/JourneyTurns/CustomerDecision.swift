@@ -10,33 +10,54 @@ struct CustomerDecision {
     let definitions: DefinitionSet
     private var waitingInputs: ArraySlice<ReadInput>
     var result: TurnResult
+    /// What runs and entries may read, kept as the turn goes on.
+    var facts: Facts
     /// Runs of the customer, oldest first; ended ones stay so that their rows are written.
     var runs: [Run]
     private let knownRuns: Set<RunID>
-    private var changed: Set<RunID> = []
-    private(set) var log: [LoggedEvent]
+    var changedRuns: Set<RunID> = []
     /// Ordinal of the last input taken.
     var ordinal: Int64
+    /// The greatest depth of the inputs taken so far (S2).
+    var depth = 0
     /// Runs whose timer was looked at in this turn and had nothing due.
     private var restingTimers: Set<RunID> = []
+    var subscriptions: [SubscriptionID: SubscriptionState]
+    var changedSubscriptions: Set<SubscriptionID> = []
+    var segments: SegmentReview
+    var dates: DateReview
+    /// Values of `once_per` that are taken, by others or by runs of this turn.
+    var takenValues: Set<EntryValue>
 
-    init(turn: CustomerTurn, definitions: DefinitionSet, inputs: [ReadInput]) {
+    init(
+        turn: CustomerTurn, definitions: DefinitionSet, inputs: [ReadInput], zones: TimeZoneSet,
+        defaultZone: String?
+    ) {
         self.turn = turn
         self.definitions = definitions
         waitingInputs = inputs[...]
         result = TurnResult(customer: turn.customer)
         runs = turn.runs.sorted { $0.isOlder(than: $1) }
         knownRuns = Set(turn.runs.map(\.id))
-        log = turn.log
+        subscriptions = Dictionary(
+            turn.subscriptions.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         ordinal = turn.customer.inputsTaken
+        segments = SegmentReview(members: turn.segments)
+        dates = DateReview(entries: turn.dates)
+        takenValues = turn.takenValues
+        facts = Facts(
+            attributes: turn.customer.attributes,
+            subscriptions: subscriptions.mapValues(\.scope), features: turn.features,
+            segments: segments.facts(of: definitions), assignments: turn.assignments,
+            events: turn.log, eventsKnownSince: turn.eventsKnownSince, zones: zones,
+            defaultZone: defaultZone, now: turn.now)
     }
 
-    var facts: Facts {
-        Facts(attributes: turn.customer.attributes, events: log, now: turn.now)
-    }
+    var log: [LoggedEvent] { facts.events }
 
     /// Takes inputs by their order with due timers at their due times among them (S2).
     mutating func decide() -> TurnResult {
+        compareWithPublished()
         while true {
             if let timer = nextTimer() {
                 fire(timer)
@@ -46,26 +67,44 @@ struct CustomerDecision {
                 break
             }
         }
+        // Time alone comes after every input that was recorded before it was looked at.
+        if turn.hasAllInputs { reviewSegments(depth: depth) { _ in true } }
+        reviewDates(knownAt: turn.now)
+        while let timer = nextTimer() { fire(timer) }
         lookOnceMore()
         return finish()
     }
 
     // MARK: Timers
 
-    /// The run whose due timer comes before every unread input, if any; never while unread input could
-    /// not be loaded, and never while a recorded event would take another outlet of the same step.
-    private func nextTimer() -> RunID? {
+    /// What is due by time: a run's wait, or a date that starts a run.
+    private enum Timer {
+        case run(Run, Engine)
+        case date(DateEntry)
+    }
+
+    /// The due timer that comes before every unread input, if any; never while unread input could not be
+    /// loaded, and never while a recorded event would take another outlet of the same step.
+    private func nextTimer() -> Timer? {
         guard turn.hasAllInputs else { return nil }
-        let next = waitingInputs.first?.input.recordedAt
+        let horizon = waitingInputs.first.map { min($0.input.recordedAt, turn.now) } ?? turn.now
+        func isDue(_ due: Instant) -> Bool {
+            waitingInputs.isEmpty ? due <= horizon : due <= turn.now && due < horizon
+        }
         let due = runs.compactMap { run -> (due: Instant, run: Run, engine: Engine)? in
             guard !restingTimers.contains(run.id), let engine = engine(of: run),
-                let due = engine.nextDue(run), due <= turn.now
+                let due = engine.nextDue(run), isDue(due)
             else { return nil }
             return (due, run, engine)
         }
-        .filter { timer in next.map { timer.due < $0 } ?? true }
         .sorted { $0.due != $1.due ? $0.due < $1.due : $0.run.isOlder(than: $1.run) }
-        return due.first { !isForestalled($0.run, by: $0.engine) }?.run.id
+        let first = due.first { !isForestalled($0.run, by: $0.engine) }
+        if let date = dates.firstPending, isDue(date.dueAt),
+            first.map({ date.dueAt < $0.due }) ?? true
+        {
+            return .date(date)
+        }
+        return first.map { .run($0.run, $0.engine) }
     }
 
     private func isForestalled(_ run: Run, by engine: Engine) -> Bool {
@@ -79,14 +118,15 @@ struct CustomerDecision {
         return false
     }
 
-    private mutating func fire(_ id: RunID) {
-        guard let run = runs.first(where: { $0.id == id }), let engine = engine(of: run) else {
-            return
-        }
-        if let outcome = engine.advance(run, by: .timer, ordinal: ordinal, facts: facts) {
-            apply(outcome)
-        } else {
-            restingTimers.insert(id)
+    private mutating func fire(_ timer: Timer) {
+        switch timer {
+        case .run(let run, let engine):
+            if let outcome = engine.advance(run, by: .timer, ordinal: ordinal, facts: facts) {
+                apply(outcome)
+            } else {
+                restingTimers.insert(run.id)
+            }
+        case .date(let date): enterWorkflow(by: date)
         }
     }
 
@@ -98,18 +138,23 @@ struct CustomerDecision {
         restingTimers.removeAll()
         switch read.content {
         case .result(let effectResult): take(effectResult)
+        case .command(let command): take(command)
         case .event(let event, let mark):
             if let mark {
                 result.deliveries.append(mark)
                 count(mark, event)
             }
             guard let fresh = read.fresh else { return }
-            take(LoggedEvent(ordinal: ordinal, recordedAt: read.input.recordedAt, event: fresh))
+            take(
+                LoggedEvent(ordinal: ordinal, recordedAt: read.input.recordedAt, event: fresh))
+        case .start(let start): take(start, recordedAt: read.input.recordedAt)
+        case .exit(let exit): take(exit)
+        case .schedule(let schedule): take(schedule, recordedAt: read.input.recordedAt)
         }
     }
 
     private mutating func take(_ effectResult: EffectResult) {
-        guard let run = runs.first(where: { $0.id == effectResult.run }), run.status.isLive,
+        guard let run = runs.first(where: { $0.id == effectResult.run }),
             let engine = engine(of: run)
         else {
             count(Count(.stale, cause: "result"))
@@ -126,11 +171,15 @@ struct CustomerDecision {
     }
 
     /// Facts first, then for each run its goal, exits and waits, oldest run first, then entries.
-    private mutating func take(_ event: LoggedEvent) {
-        log.append(event)
+    private mutating func take(_ arrived: LoggedEvent) {
+        var event = arrived
+        event.event = learn(arrived.event)
+        facts.events.append(event)
         result.events.append(event)
+        depth = max(depth, min(event.event.depth, Self.deepest))
         if event.event.isClamped { count(Count(.clamped, cause: event.event.connector)) }
-        guard event.event.depth <= 8 else {
+        reviewState(after: event)
+        guard event.event.depth <= Self.deepest else {
             count(Count(.loop, cause: event.event.name))
             return
         }
@@ -151,6 +200,9 @@ struct CustomerDecision {
         enterWorkflows(by: event)
     }
 
+    /// Inputs that engine-made inputs led to more often than this wake nothing (S2).
+    static let deepest = 8
+
     /// For each workflow the newest run, live or ended, for whose goal the event is evidence: no other
     /// converts by it, even where that run was converted before (S21).
     private func newestMatches(of event: LoggedEvent) -> [WorkflowID: RunID] {
@@ -169,52 +221,9 @@ struct CustomerDecision {
         for run in runs where run.status.isLive {
             guard
                 let outcome = engine(of: run)?.advance(
-                    run, by: .look, ordinal: ordinal, facts: facts)
+                    run, by: .look, ordinal: ordinal, depth: depth, facts: facts)
             else { continue }
             apply(outcome)
-        }
-    }
-
-    // MARK: Outcomes
-
-    func engine(of run: Run) -> Engine? {
-        definitions.version(run.version, of: run.workflow).map { Engine($0.definition) }
-    }
-
-    mutating func apply(_ outcome: Engine.Outcome) {
-        let run = outcome.run
-        var endsNow = !run.status.isLive
-        if let place = runs.firstIndex(where: { $0.id == run.id }) {
-            endsNow = endsNow && runs[place].status.isLive
-            runs[place] = run
-        } else {
-            runs.append(run)
-        }
-        changed.insert(run.id)
-        if !outcome.entries.isEmpty {
-            result.decisions.append(
-                Decision(
-                    run: run.id, number: run.decisions, at: turn.now, entries: outcome.entries))
-        }
-        result.requests += outcome.requests
-        for withdrawal in outcome.withdrawals {
-            result.withdrawals.append(
-                Withdrawal(invocation: withdrawal.invocation, reason: withdrawal.reason))
-        }
-        if outcome.converted { count(Count(.converted, workflow: run.workflow)) }
-        if endsNow {
-            count(Count(.ended, workflow: run.workflow, cause: run.status.word))
-        }
-    }
-
-    mutating func count(_ count: Count) { result.counts[count, default: 0] += 1 }
-
-    private mutating func count(_ mark: DeliveryMark, _ event: Event) {
-        switch mark.state {
-        case .processed: break
-        case .duplicate: count(Count(.duplicate, cause: event.connector))
-        case .conflict: count(Count(.conflict, cause: event.connector))
-        case .unreadable: count(Count(.unreadable, cause: event.connector))
         }
     }
 
@@ -222,7 +231,9 @@ struct CustomerDecision {
 
     private mutating func finish() -> TurnResult {
         result.customer.inputsTaken = ordinal
-        for run in runs where changed.contains(run.id) {
+        result.customer.definitionsSeen = max(
+            turn.customer.definitionsSeen, definitions.stateRevision)
+        for run in runs where changedRuns.contains(run.id) {
             if knownRuns.contains(run.id) {
                 result.changedRuns.append(run)
             } else {
@@ -230,7 +241,12 @@ struct CustomerDecision {
             }
         }
         dropWithdrawnRequests()
-        result.wakeAt = runs.compactMap { run in engine(of: run)?.nextDue(run) }.min()
+        result.subscriptions = changedSubscriptions.sorted().compactMap { subscriptions[$0] }
+        result.segments = segments.changes(since: turn.segments)
+        result.dates = dates.changes(since: turn.dates)
+        result.wakeAt =
+            (runs.compactMap { run in engine(of: run)?.nextDue(run) }
+            + [segments.earliestChange, dates.firstPending?.dueAt].compactMap(\.self)).min()
         return result
     }
 

@@ -11,7 +11,8 @@ package struct CustomerTurn: Sendable {
     package var inputs: [TurnInput]
     /// False when more inputs were unread than loaded: the turn then takes no timer (S2).
     package var hasAllInputs: Bool
-    /// Live runs, and ended ones whose goal is still open (`Engine.openUntil`), in any order.
+    /// Live runs, ended ones whose goal is still open (`Engine.openUntil`), and those whose effects'
+    /// results are among the inputs, in any order.
     package var runs: [Run]
     /// What earlier runs say about entering again.
     package var earlierEntries: [EarlierEntry]
@@ -19,6 +20,22 @@ package struct CustomerTurn: Sendable {
     package var spentCauses: Set<SpentCause>
     /// Stored events that live runs' waits may look back to, oldest first.
     package var log: [LoggedEvent]
+    /// What providers said about the customer's subscriptions, in any order.
+    package var subscriptions: [SubscriptionState]
+    /// The stored bytes of logged events that came as deliveries, where a definition reads `/event/raw`.
+    package var bodies: [EventID: [UInt8]]
+    /// Since when the customer is in each segment; who is in none has no entry.
+    package var segments: [SegmentID: Instant]
+    /// The customer's variant by experiment id.
+    package var assignments: [String: String]
+    /// What became of the customer's dates so far.
+    package var dates: [DateEntry]
+    /// `/features` by id, of those that definitions read; absent without the feature house: unknown.
+    package var features: [String: FeatureFacts]
+    /// From here on ``log`` holds every event that a question of a definition is about.
+    package var eventsKnownSince: Instant
+    /// Values of `once_per` that others have taken; told when a turn that claims them is decided again.
+    package var takenValues: Set<EntryValue>
     /// Database time of the turn.
     package var now: Instant
 
@@ -28,7 +45,10 @@ package struct CustomerTurn: Sendable {
     package init(
         customer: CustomerRecord, inputs: [TurnInput], hasAllInputs: Bool, runs: [Run],
         earlierEntries: [EarlierEntry], spentCauses: Set<SpentCause>, log: [LoggedEvent],
-        now: Instant
+        subscriptions: [SubscriptionState] = [], bodies: [EventID: [UInt8]] = [:],
+        segments: [SegmentID: Instant] = [:], assignments: [String: String] = [:],
+        dates: [DateEntry] = [], features: [String: FeatureFacts] = [:],
+        eventsKnownSince: Instant = .earliest, takenValues: Set<EntryValue> = [], now: Instant
     ) {
         self.customer = customer
         self.inputs = inputs
@@ -37,6 +57,14 @@ package struct CustomerTurn: Sendable {
         self.earlierEntries = earlierEntries
         self.spentCauses = spentCauses
         self.log = log
+        self.subscriptions = subscriptions
+        self.bodies = bodies
+        self.segments = segments
+        self.assignments = assignments
+        self.dates = dates
+        self.features = features
+        self.eventsKnownSince = eventsKnownSince
+        self.takenValues = takenValues
         self.now = now
     }
 }
@@ -47,18 +75,62 @@ package struct CustomerRecord: Sendable, Hashable {
     package var environment: String
     package var app: String?
     package var attributes: JSONObject
+    /// What set each attribute last, also those that were taken away.
+    package var setters: [String: Setter]
     /// Ordinal of the last input a turn took.
     package var inputsTaken: Int64
+    package var createdAt: Instant
+    /// The revision of the catalogue whose segments and dates the customer was compared with.
+    package var definitionsSeen: Int64
 
     package init(
         id: CustomerID, environment: String, app: String?, attributes: JSONObject,
-        inputsTaken: Int64
+        setters: [String: Setter] = [:], inputsTaken: Int64, createdAt: Instant = .earliest,
+        definitionsSeen: Int64 = 0
     ) {
         self.id = id
         self.environment = environment
         self.app = app
         self.attributes = attributes
+        self.setters = setters
         self.inputsTaken = inputsTaken
+        self.createdAt = createdAt
+        self.definitionsSeen = definitionsSeen
+    }
+}
+
+extension CustomerRecord {
+    /// Sets an attribute, or takes it away with nil, unless a later fact set it: in whatever order facts
+    /// arrive, the newest wins.
+    ///
+    /// - Returns: whether it changed anything.
+    @discardableResult
+    package mutating func setAttribute(
+        _ name: String, to value: JSONValue?, by setter: Setter
+    ) -> Bool {
+        if let standing = setters[name], standing >= setter { return false }
+        setters[name] = setter
+        attributes[name] = value
+        return true
+    }
+
+    /// The setters' stored form, by attribute.
+    package var settersJSON: JSONObject {
+        JSONObject(setters.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) })
+    }
+
+    /// Reads what ``settersJSON`` wrote.
+    package static func setters(
+        json: JSONObject
+    ) throws(StoredFormError) -> [String: Setter] {
+        var setters: [String: Setter] = [:]
+        for (name, value) in json {
+            guard let setter = Setter(json: value) else {
+                throw StoredFormError(subject: "attribute setters", member: name)
+            }
+            setters[name] = setter
+        }
+        return setters
     }
 }
 
@@ -70,6 +142,11 @@ package struct TurnInput: Sendable {
         /// An event that is not a delivery: made by the engine or sent by the app.
         case event(Event)
         case result(EffectResult)
+        /// What an operator asks of a run.
+        case command(CustomerCommand)
+        case start(StartInput)
+        case exit(ExitRequest)
+        case schedule(ScheduleInput)
     }
 
     /// The inbox row's number.
@@ -81,6 +158,30 @@ package struct TurnInput: Sendable {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.content = content
+    }
+}
+
+extension TurnInput {
+    /// The id of the event that this input is or becomes; nil for what is none.
+    package var event: EventID? {
+        switch content {
+        case .delivery(let delivery):
+            Event.makeID(
+                connector: delivery.connector, providerEventID: delivery.providerEventID)
+        case .event(let event): event.id
+        case .result, .command, .start, .exit, .schedule: nil
+        }
+    }
+
+    /// What a run that this input starts is known by; nil for one that starts none.
+    package var cause: String? {
+        switch content {
+        case .delivery: event?.text
+        case .event(let event): event.segmentCause ?? event.id.text
+        case .start(let start): start.request.cause
+        case .schedule(let schedule): schedule.cause
+        case .result, .command, .exit: nil
+        }
     }
 }
 

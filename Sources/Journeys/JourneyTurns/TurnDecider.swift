@@ -2,16 +2,27 @@ package import Connectors
 internal import JSON
 internal import JourneyEngine
 internal import JourneyModel
+package import TimeZones
 
 /// Decides turns: reads deliveries, gives each input to the customer's runs and workflows in order,
 /// and returns the rows to write. Pure: the same turn always gives the same result.
 package struct TurnDecider: Sendable {
     package let definitions: DefinitionSet
     private let connectors: [String: Connector]
+    private let zones: TimeZoneSet
+    private let defaultZone: String?
 
-    package init(definitions: DefinitionSet, connectors: [String: Connector]) {
+    /// - Parameters:
+    ///   - zones: the rules of every zone, with their release.
+    ///   - defaultZone: the configuration's zone; nil for none.
+    package init(
+        definitions: DefinitionSet, connectors: [String: Connector],
+        zones: TimeZoneSet = .utcOnly, defaultZone: String? = nil
+    ) {
         self.definitions = definitions
         self.connectors = connectors
+        self.zones = zones
+        self.defaultZone = defaultZone
     }
 
     /// What this process lacks to decide the turn; nil when it lacks nothing. A caller that takes the turn
@@ -43,8 +54,28 @@ package struct TurnDecider: Sendable {
             if let event = read.fresh, told[event.id] == nil { told[event.id] = event }
             return read
         }
-        var decision = CustomerDecision(turn: turn, definitions: definitions, inputs: inputs)
+        var decision = CustomerDecision(
+            turn: withRaw(turn), definitions: definitions, inputs: inputs, zones: zones,
+            defaultZone: defaultZone)
         return decision.decide()
+    }
+
+    /// Looked-back events with the provider's object where their bytes were loaded: `/event/raw` reads the
+    /// same whether an event is new or was stored before.
+    private func withRaw(_ turn: CustomerTurn) -> CustomerTurn {
+        if turn.bodies.isEmpty { return turn }
+        var turn = turn
+        for place in turn.log.indices {
+            let event = turn.log[place].event
+            guard let body = turn.bodies[event.id], let connector = connectors[event.connector]
+            else { continue }
+            turn.log[place].event.raw =
+                connector.event(
+                    body: body, receivedAt: event.receivedAt,
+                    providerEventID: event.providerEventID
+                ).raw
+        }
+        return turn
     }
 
     /// Maps a delivery's stored bytes to its event; other inputs carry theirs.
@@ -54,6 +85,12 @@ package struct TurnDecider: Sendable {
         switch input.content {
         case .result(let result):
             return ReadInput(input: input, content: .result(result))
+        case .command(let command):
+            return ReadInput(input: input, content: .command(command))
+        case .start(let start): return ReadInput(input: input, content: .start(start))
+        case .exit(let exit): return ReadInput(input: input, content: .exit(exit))
+        case .schedule(let schedule):
+            return ReadInput(input: input, content: .schedule(schedule))
         case .event(let event):
             return ReadInput(input: input, content: .event(event, mark: nil))
         case .delivery(let delivery):
@@ -79,7 +116,7 @@ package struct TurnDecider: Sendable {
         _ delivery: StoredDelivery, as event: Event, earlier: Event?
     ) -> DeliveryMark {
         if let earlier = delivery.earlier ?? earlier {
-            if Connector.sameEvent(earlier, event) {
+            if Connector.sameEvent(earlier.asMapped, event) {
                 return DeliveryMark(delivery: delivery.id, state: .duplicate)
             }
             return DeliveryMark(
@@ -102,6 +139,10 @@ struct ReadInput {
         /// `mark` for a delivery; a duplicate or conflict is marked and goes no further.
         case event(Event, mark: DeliveryMark?)
         case result(EffectResult)
+        case command(CustomerCommand)
+        case start(StartInput)
+        case exit(ExitRequest)
+        case schedule(ScheduleInput)
     }
 
     let input: TurnInput
@@ -116,7 +157,7 @@ struct ReadInput {
             case .processed, .unreadable: event
             case .duplicate, .conflict: nil
             }
-        case .result: nil
+        case .result, .command, .start, .exit, .schedule: nil
         }
     }
 }

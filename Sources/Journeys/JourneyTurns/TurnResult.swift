@@ -16,7 +16,23 @@ package struct TurnResult: Sendable {
     package var requests: [EffectRequest]
     /// Effects that no attempt may start for any more.
     package var withdrawals: [Withdrawal]
+    /// Dead effects that are to be attempted again.
+    package var renewals: [EffectRenewal]
+    /// What was made of operators' commands.
+    package var commands: [CommandOutcome]
     package var events: [LoggedEvent]
+    /// Subscriptions that changed, in their final state.
+    package var subscriptions: [SubscriptionState]
+    /// Memberships that changed.
+    package var segments: [SegmentChange]
+    /// Variants given for the first time.
+    package var assignments: [Assignment]
+    /// Dates that came, moved, were dealt with or went.
+    package var dates: [DateChange]
+    /// Values of `once_per` that new runs take: each of them by nobody else, or the turn is decided anew.
+    package var claims: [EntryClaim]
+    /// Inputs of the customer's next turn, in order.
+    package var emitted: [EngineInput]
     package var deliveries: [DeliveryMark]
     /// When the customer's timer is due next; nil for no timer.
     package var wakeAt: Instant?
@@ -30,10 +46,42 @@ package struct TurnResult: Sendable {
         decisions = []
         requests = []
         withdrawals = []
+        renewals = []
+        commands = []
         events = []
+        subscriptions = []
+        segments = []
+        assignments = []
+        dates = []
+        claims = []
+        emitted = []
         deliveries = []
         wakeAt = nil
         counts = [:]
+    }
+}
+
+/// A customer's new place in a segment.
+package struct SegmentChange: Sendable, Hashable {
+    package var segment: SegmentID
+    /// Nil for who left.
+    package var enteredAt: Instant?
+
+    package init(segment: SegmentID, enteredAt: Instant?) {
+        self.segment = segment
+        self.enteredAt = enteredAt
+    }
+}
+
+/// What became of one date.
+package struct DateChange: Sendable, Hashable {
+    package var key: DateEntry.Key
+    /// Nil for one that is gone.
+    package var entry: DateEntry?
+
+    package init(key: DateEntry.Key, entry: DateEntry?) {
+        self.key = key
+        self.entry = entry
     }
 }
 
@@ -51,12 +99,22 @@ package struct Decision: Sendable, Hashable {
         self.entries = entries
     }
 
-    /// The stored form: `{"format": 1, "entries": […]}`.
+    /// The stored form: `{"format": 1, "entries": […], "seal": "…"}`.
     package var json: JSONValue {
-        .object(
+        let stored = JSONValue.array(entries.map(\.json))
+        return .object(
             JSONObject([
-                ("format", .integer(1 as Int64)), ("entries", .array(entries.map(\.json))),
+                ("format", .integer(1 as Int64)), ("entries", stored),
+                ("seal", .string(Self.seal(run: run, number: number, at: at, entries: stored))),
             ]))
+    }
+
+    /// A digest of the row as it was written. A value that was read and swayed nothing leaves no other
+    /// trace: only by this is it noticed that the row was changed afterwards.
+    package static func seal(
+        run: RunID, number: Int, at: Instant, entries: JSONValue
+    ) -> String {
+        derivedID("decision", run.text, String(number), at.description, entries.text)
     }
 }
 
@@ -107,6 +165,11 @@ package struct Count: Sendable, Hashable {
         case stale, unreadable, conflict, duplicate, clamped, loop
         case invalidZone = "invalid_zone"
         case ignored
+        /// Runs that came to an experiment, and conversions of such runs, by `experiment:variant`.
+        case exposed
+        case convertedVariant = "converted_variant"
+        /// A milestone passed, by its id.
+        case milestone
     }
 
     package var name: Name

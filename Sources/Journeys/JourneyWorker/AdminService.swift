@@ -8,15 +8,18 @@ package final class AdminService: Sendable {
 
     private let metrics: Metrics
     private let readiness: ReadinessCheck
+    /// Whether this process sends nothing, which `/readyz` says.
+    private let holdsEffects: Bool
     /// Called before metrics are printed, for values that are read from the database.
     private let refresh: @Sendable () async -> Void
 
     package init(
-        metrics: Metrics, readiness: @escaping ReadinessCheck,
+        metrics: Metrics, holdsEffects: Bool = false, readiness: @escaping ReadinessCheck,
         refresh: @escaping @Sendable () async -> Void = {}
     ) {
         self.metrics = metrics
         self.readiness = readiness
+        self.holdsEffects = holdsEffects
         self.refresh = refresh
     }
 
@@ -30,7 +33,9 @@ package final class AdminService: Sendable {
         switch request.path {
         case "/healthz": return .text(200, "alive\n")
         case "/readyz":
-            guard let reason = await readiness() else { return .text(200, "ready\n") }
+            guard let reason = await readiness() else {
+                return .text(200, holdsEffects ? "ready, effects are held\n" : "ready\n")
+            }
             return .text(503, "not ready: \(reason)\n")
         case "/metrics":
             await refresh()

@@ -1,4 +1,5 @@
 internal import JourneyStorage
+internal import Locks
 internal import Postgres
 internal import Telemetry
 internal import TimeZones
@@ -11,6 +12,9 @@ struct StorageGauges: Sendable {
     private let connections: Gauge
     private let counts: Gauge
     private let ages: Gauge
+    private let accounts: Gauge
+    /// Accounts seen so far: those that have nothing any more show zero.
+    private let seen = Guarded<Set<[String]>>([])
 
     init(store: BacklogStore, pool: PostgresPool, metrics: Metrics, log: Log) {
         self.store = store
@@ -21,6 +25,10 @@ struct StorageGauges: Sendable {
             help: "Connections to the database, and callers that wait for one.", labels: ["state"])
         counts = metrics.gauge(
             "journey_backlog", help: "What waits or stands still, by kind.", labels: ["kind"])
+        accounts = metrics.gauge(
+            "journey_account_effects",
+            help: "Effects that wait for an attempt, or whose attempt is under way, by account.",
+            labels: ["tool", "account", "state"])
         ages = metrics.gauge(
             "journey_backlog_age_seconds", help: "Age of the oldest that waits, by kind.",
             labels: ["kind"])
@@ -50,10 +58,28 @@ struct StorageGauges: Sendable {
                 let age = oldest.map { max(0, (backlog.now - $0) / .seconds(1)) } ?? 0
                 ages.set(age, labels: [kind])
             }
+            note(backlog.accounts)
         } catch {
             log.warning(
                 "the backlog could not be measured; its gauges keep their last values",
                 ["reason": .text("\(error)")])
+        }
+    }
+
+    private func note(_ backlogs: [BacklogStore.AccountBacklog]) {
+        var gone = seen.withLock { seen in
+            let before = seen
+            seen.formUnion(backlogs.map { [$0.tool, $0.account] })
+            return before
+        }
+        for backlog in backlogs {
+            let name = [backlog.tool, backlog.account]
+            gone.remove(name)
+            accounts.set(Double(backlog.waiting), labels: name + ["waiting"])
+            accounts.set(Double(backlog.leased), labels: name + ["under_way"])
+        }
+        for name in gone {
+            for state in ["waiting", "under_way"] { accounts.set(0, labels: name + [state]) }
         }
     }
 }

@@ -5,12 +5,15 @@ internal import JourneyTurns
 internal import Postgres
 internal import Reactor
 internal import Telemetry
+internal import TimeZones
 
 /// Routes arrivals and takes turns until it is told to stop: one of several equal loops.
 struct TurnLoop: Sendable {
     let routing: RoutingStore
     let turns: TurnStore
     let connectors: @Sendable () -> [String: Connector]
+    let zones: TimeZoneSet
+    let defaultZone: String?
     let wake: WakeSignal
     /// Called when a turn requested effects.
     let onRequested: @Sendable () -> Void
@@ -58,7 +61,9 @@ struct TurnLoop: Sendable {
     }
 
     private func decide(_ turn: CustomerTurn, _ definitions: DefinitionSet) throws -> TurnResult {
-        let decider = TurnDecider(definitions: definitions, connectors: connectors())
+        let decider = TurnDecider(
+            definitions: definitions, connectors: connectors(), zones: zones,
+            defaultZone: defaultZone)
         if let lack = decider.lacks(for: turn) { throw lack }
         let result = decider.decide(turn)
         metrics.note(result)

@@ -1,12 +1,12 @@
 internal import Connectors
 internal import EffectDispatch
+internal import EventIngest
 package import HTTPServer
 internal import JourneyStorage
 internal import Locks
 internal import Postgres
 package import Reactor
 package import Settings
-internal import Synchronization
 package import Telemetry
 package import TimeZones
 internal import WebhookIngest
@@ -14,33 +14,6 @@ internal import WorkflowDefinitions
 
 /// The whole worker in one process, by its roles: what `serve` and `dev` run, and the tests too.
 package final class WorkerService: Sendable {
-    /// Parts that may run in processes of their own.
-    package struct Roles: OptionSet, Sendable, Hashable {
-        package let rawValue: Int
-        package init(rawValue: Int) { self.rawValue = rawValue }
-        /// Takes webhooks in.
-        package static let ingest = Roles(rawValue: 1)
-        /// Routes and takes turns.
-        package static let worker = Roles(rawValue: 2)
-        /// Makes the attempts of effects.
-        package static let dispatch = Roles(rawValue: 4)
-        package static let all: Roles = [.ingest, .worker, .dispatch]
-
-        /// Reads `ingest,worker,dispatch`; nil for another word.
-        package init?(words: String) {
-            self = []
-            for word in words.split(separator: ",") {
-                switch word {
-                case "ingest": insert(.ingest)
-                case "worker": insert(.worker)
-                case "dispatch": insert(.dispatch)
-                default: return nil
-                }
-            }
-            if isEmpty { return nil }
-        }
-    }
-
     /// Where a started service listens.
     package struct Addresses: Sendable, Hashable {
         /// Nil without the role `ingest`.
@@ -53,26 +26,31 @@ package final class WorkerService: Sendable {
         var housekeeping: Task<Void, Never>?
         /// Ended by cancellation, since it waits for others.
         var hearing: Task<Void, Never>?
+        var refreshing: Task<Void, Never>?
         var ingest: HTTPListener?
         var admin: HTTPListener?
     }
 
     private let settings: WorkerSettings
     private let roles: Roles
-    private let loop: EventLoop
-    private let log: Log
+    private let holdsEffects: Bool
+    let loop: EventLoop
+    let log: Log
     private let metrics: Metrics
     private let refusals: Counter
     private let limits: HTTPLimits
-    private let clock: @Sendable () -> Instant
+    let clock: @Sendable () -> Instant
     private let pool: PostgresPool
     private let connectors: Guarded<[String: Connector]>
     private let wakeTurns: WakeSignal
     private let wakeDispatch: WakeSignal
-    private let webhooks: WebhookService
+    let webhooks: WebhookService
+    private let events: EventService
     private let dispatcher: Dispatcher
     private let gauges: StorageGauges
     private let definitions: DefinitionCache
+    private let features: FeatureHouse?
+    private let zones: TimeZoneSet
     private let workerMetrics: WorkerMetrics
     private let relay: WakeRelay
     private let stop = StopFlag()
@@ -81,27 +59,37 @@ package final class WorkerService: Sendable {
     /// Prepares everything and starts nothing.
     ///
     /// - Parameters:
+    ///   - holdsEffects: takes turns and sends nothing, as after a restore: effects wait for a process
+    ///     that does not hold them.
     ///   - limits: bounds of the webhook endpoint; those that the settings name are taken from there.
+    ///   - features: the door to the feature house; without one nothing is known of features.
     ///   - clock: for the log, and for the time in a signature's header.
     package init(
-        settings: WorkerSettings, roles: Roles = .all, loop: EventLoop, log: Log,
+        settings: WorkerSettings, roles: Roles = .all, holdsEffects: Bool = false,
+        loop: EventLoop, log: Log,
         metrics: Metrics = Metrics(), limits: HTTPLimits = HTTPLimits(),
-        clock: @escaping @Sendable () -> Instant
+        features: FeatureHouse? = nil, clock: @escaping @Sendable () -> Instant
     ) {
         self.settings = settings
         self.roles = roles
+        self.holdsEffects = holdsEffects
         self.loop = loop
         self.log = log
         self.metrics = metrics
         self.clock = clock
         self.limits = limits
+        self.features = features
+        // Some six hundred small files: read once, by who takes turns.
+        let tzdata = roles.contains(.worker) ? try? TimeZoneDatabase() : nil
+        zones = tzdata?.everyZone() ?? .utcOnly
         refusals = metrics.counter(
             "journey_http_refusals_total",
             help: "Webhook requests and connections that the HTTP server itself refused, by cause.",
             labels: ["cause"])
         connectors = Guarded(settings.connectors)
         let pool = PostgresPool(
-            settings: settings.database.postgres(applicationName: "journey-worker"),
+            settings: settings.database.postgres(
+                applicationName: holdsEffects ? JourneySchema.holdingName : "journey-worker"),
             size: settings.database.pool, loop: loop)
         self.pool = pool
         let wakeTurns = WakeSignal(loop: loop)
@@ -118,20 +106,25 @@ package final class WorkerService: Sendable {
             if hasTurns { wakeTurns.raise() } else { relay.tell(.turns) }
         }
         let deliveries = DeliveryStore(pool: pool)
+        let commit = GroupCommit(loop: loop) { try await deliveries.store($0) }
         webhooks = WebhookService(
-            connectors: settings.connectors,
-            commit: GroupCommit(loop: loop) { try await deliveries.store($0) }, log: log,
-            metrics: metrics, clock: clock, onStored: onInput)
+            connectors: settings.connectors, commit: commit, log: log, metrics: metrics,
+            clock: clock, onStored: onInput)
+        events = EventService(
+            settings: settings, pool: pool, commit: commit, log: log, metrics: metrics,
+            clock: clock, onStored: onInput)
         dispatcher = Dispatcher(
-            store: EffectStore(pool: pool), accounts: settings.accounts,
-            concurrency: settings.dispatch.concurrency, poll: settings.worker.poll,
+            store: EffectStore(pool: pool, opening: WindowOpenings.opening),
+            accounts: settings.accounts,
+            concurrency: settings.dispatch.concurrency, isHeld: holdsEffects,
+            poll: settings.worker.poll,
             wake: wakeDispatch, loop: loop, log: log, metrics: metrics, clock: clock,
             onFinished: onInput)
         gauges = StorageGauges(
             store: BacklogStore(pool: pool), pool: pool, metrics: metrics, log: log)
-        definitions = DefinitionCache { bytes in
-            try WorkflowParser.load(canonical: bytes).definition
-        }
+        definitions = DefinitionCache(
+            readSegment: { try WorkflowParser.loadSegment(canonical: $0).definition },
+            read: { try WorkflowParser.load(canonical: $0).definition })
         workerMetrics = WorkerMetrics(metrics)
         metrics.addProcessGauges()
     }
@@ -176,20 +169,33 @@ package final class WorkerService: Sendable {
                 nil
             }
         let webhooks = webhooks
+        let events = events
         let refusals = refusals
         return HTTPListener(
             loop: loop, address: settings.listen.ingest, limits: limits, tls: tls,
             trustedProxies: settings.listen.trustedProxies,
             onRefusal: { refusal, _ in refusals.add(labels: [refusal.rawValue]) },
-            decideEarly: { webhooks.decideEarly($0) }, handler: { await webhooks.answer($0) })
+            decideEarly: {
+                EventService.serves($0) ? events.decideEarly($0) : webhooks.decideEarly($0)
+            },
+            handler: {
+                EventService.serves($0.head) ? await events.answer($0) : await webhooks.answer($0)
+            })
     }
 
     private func startLoops() {
+        if roles.contains(.ingest) {
+            let refreshing = Task(executorPreference: loop.tasks) { await self.refreshKeys() }
+            state.withLock { $0.refreshing = refreshing }
+        }
         if roles.contains(.worker) {
             for _ in 0..<settings.worker.concurrency {
                 let turns = makeTurnLoop()
                 start { await turns.run() }
             }
+            let schedules = makeScheduleLoop()
+            start { await schedules.run() }
+            if let watch = makeFeatureWatch() { start { await watch.run() } }
             let housekeeping = Task(executorPreference: loop.tasks) { await self.keepHouse() }
             state.withLock { $0.housekeeping = housekeeping }
         }
@@ -230,10 +236,33 @@ package final class WorkerService: Sendable {
     private func makeTurnLoop() -> TurnLoop {
         TurnLoop(
             routing: RoutingStore(pool: pool),
-            turns: TurnStore(pool: pool, definitions: definitions),
-            connectors: { [self] in connectors.withLock { $0 } }, wake: wakeTurns,
+            turns: TurnStore(
+                pool: pool, definitions: definitions, features: features?.answers),
+            connectors: { [self] in connectors.withLock { $0 } }, zones: zones,
+            defaultZone: settings.timezone, wake: wakeTurns,
             onRequested: onRequested, batch: settings.worker.batch, poll: settings.worker.poll,
             loop: loop, log: log, metrics: workerMetrics,
+            isStopping: { [stop] in stop.isRaised })
+    }
+
+    private func makeScheduleLoop() -> ScheduleLoop {
+        let (pool, definitions, wakeTurns) = (pool, definitions, wakeTurns)
+        return ScheduleLoop(
+            schedules: ScheduleStore(pool: pool), leases: LeaseStore(pool: pool),
+            definitions: { try await DefinitionStore(pool: pool).definitions(in: definitions) },
+            zones: zones, defaultZone: settings.timezone,
+            holder: "worker-\(UInt64.random(in: .min ... .max))",
+            onInput: { wakeTurns.raise() }, loop: loop, log: log,
+            isStopping: { [stop] in stop.isRaised })
+    }
+
+    private func makeFeatureWatch() -> FeatureWatch? {
+        guard let features else { return nil }
+        let (pool, definitions, wakeTurns) = (pool, definitions, wakeTurns)
+        return FeatureWatch(
+            house: features, wakes: FeatureWakeStore(pool: pool),
+            definitions: { try await DefinitionStore(pool: pool).definitions(in: definitions) },
+            onInput: { wakeTurns.raise() }, loop: loop, log: log,
             isStopping: { [stop] in stop.isRaised })
     }
 
@@ -247,7 +276,7 @@ package final class WorkerService: Sendable {
         let end = ContinuousClock.now + settings.shutdownGrace
         stop.raise()
         let (loops, idlers, ingest, admin) = state.withLock { state in
-            let idlers = [state.housekeeping, state.hearing].compactMap(\.self)
+            let idlers = [state.housekeeping, state.hearing, state.refreshing].compactMap(\.self)
             return (state.loops, idlers, state.ingest, state.admin)
         }
         for task in idlers { task.cancel() }
@@ -267,6 +296,7 @@ package final class WorkerService: Sendable {
     package func reload(_ settings: WorkerSettings) {
         connectors.withLock { $0 = settings.connectors }
         webhooks.reload(settings.connectors)
+        events.reload(settings.eventSources)
         guard self.settings.listen.certificateFile != nil,
             let ingest = state.withLock({ $0.ingest })
         else { return }
@@ -283,15 +313,15 @@ package final class WorkerService: Sendable {
 
     private var adminService: AdminService {
         AdminService(
-            metrics: metrics,
+            metrics: metrics, holdsEffects: holdsEffects,
             readiness: { [self] in
                 if stop.isRaised { return "draining" }
                 do {
-                    try await checkSchema()
-                    if try await JourneySchema.isReadOnly(pool) {
+                    let standing = try await JourneySchema.standing(pool)
+                    if standing.isReadOnly {
                         return "the database takes no writes; point the worker at the primary"
                     }
-                    return nil
+                    return Self.problem(standing.status)
                 } catch {
                     return "\(error)"
                 }
@@ -344,7 +374,7 @@ package final class WorkerService: Sendable {
                     let made = try await JourneySchema.ensurePartitions(monthsAhead: 3, pool)
                     if made > 0 { log.info("partitions were made", ["count": .integer(made)]) }
                 }
-                try await effects.expireUnserved()
+                if !holdsEffects { try await effects.expireUnserved() }
                 if roles.contains(.dispatch) { try await tellUnserved(effects) }
             } catch {
                 if Task.isCancelled { return }
@@ -356,17 +386,4 @@ package final class WorkerService: Sendable {
             do { try await loop.sleep(for: .seconds(60)) } catch { return }
         }
     }
-}
-
-/// Raised once, when the service is to stop.
-final class StopFlag: Sendable {
-    private let flag = Atomic(false)
-    var isRaised: Bool { flag.load(ordering: .relaxed) }
-    func raise() { flag.store(true, ordering: .relaxed) }
-}
-
-/// Why the worker does not start, with the next step.
-package struct WorkerStartError: Error, Sendable, Hashable, CustomStringConvertible {
-    package let sentence: String
-    package var description: String { sentence }
 }

@@ -7,7 +7,16 @@ package struct AccountSettings: Sendable {
     /// The tools that accounts serve.
     package enum Tool: String, Sendable, Hashable, CaseIterable {
         case http
+        case slack
         case log
+    }
+
+    /// So many messages to one customer within so long.
+    package struct Cap: Sendable, Hashable {
+        /// 1 to 1,000.
+        package var messages: Int
+        /// Up to 366 days.
+        package var period: Duration
     }
 
     package var name: String
@@ -23,9 +32,15 @@ package struct AccountSettings: Sendable {
     package var signingSecret: Secret?
     /// Headers added to every request; their values are secrets.
     package var headers: [(name: String, value: Secret)]
-    /// Attempts at once.
+    /// What a customer's `unsubscribed` names, for an account whose actions are messages; nil for others.
+    package var channel: String?
+    /// Most messages to one customer; nil for no bound.
+    package var cap: Cap?
+    /// Where a `slack` account posts; a secret, since whoever knows it can post.
+    package var url: Secret?
+    /// Attempts at once, over all processes.
     package var concurrency: Int
-    /// Attempts a second; nil for no bound.
+    /// Attempts a second, over all processes; nil for no bound.
     package var ratePerSecond: Double?
     /// Whether the receiver honours the idempotency key, so that an attempt of unknown outcome may be
     /// repeated (S13).
@@ -44,7 +59,10 @@ package struct AccountSettings: Sendable {
             headerReader.secret(key).map { (key, $0) }
         }
         concurrency = reader.integer("concurrency", in: 1...1_024, default: 16)
-        isIdempotent = reader.bool("idempotent", default: true)
+        isIdempotent = reader.bool("idempotent", default: tool != .slack)
+        channel = nil
+        cap = nil
+        url = reader.secret("url")
         ratePerSecond = nil
         if let text = reader.string("rate") {
             ratePerSecond = Self.rate(text)
@@ -54,7 +72,88 @@ package struct AccountSettings: Sendable {
         }
         checkHeaders(headerReader)
         checkSecret(reader)
-        settleHosts(reader)
+        readMessages(reader)
+        settlePlace(reader)
+    }
+
+    /// `messaging`, `channel` and `cap`.
+    private mutating func readMessages(_ reader: ConfigurationReader) {
+        let isMessaging = reader.bool("messaging", default: false)
+        let name = reader.string("channel")
+        if let capReader = reader.optionalObject("cap") {
+            cap = Cap(
+                messages: capReader.integer("messages", in: 1...1_000, default: 1),
+                period: capReader.duration(
+                    "per", in: .seconds(1) ... .seconds(366 * 86_400), default: .seconds(86_400)))
+            for key in ["messages", "per"] where !capReader.keys.contains(key) {
+                capReader.problem(
+                    key, "A cap says how many messages, and per how long; write both.")
+            }
+        }
+        guard isMessaging else {
+            for key in ["channel", "cap"] where reader.keys.contains(key) {
+                reader.problem(
+                    key, "Only messages have it; set \"messaging\": true, or leave it out.")
+            }
+            return
+        }
+        if tool == .http, name == nil {
+            reader.problem(
+                "channel",
+                "What kind of message an http account sends is not known; name it, such as \"email\"."
+            )
+        }
+        let word = name ?? tool.rawValue
+        let isWord =
+            (1...63).contains(word.utf8.count)
+            && word.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte)
+                    || "_-".utf8.contains(byte)
+            }
+        if !isWord {
+            reader.problem(
+                "channel", "A channel is a word of a-z, 0-9, _ and -; write one, such as \"email\"."
+            )
+        }
+        channel = word
+    }
+
+    /// Where attempts go, by tool.
+    private mutating func settlePlace(_ reader: ConfigurationReader) {
+        switch tool {
+        case .http:
+            if url != nil {
+                reader.problem("url", "An http account has base_url; url is for slack. Rename it.")
+            }
+            settleHosts(reader)
+        case .log:
+            if url != nil { reader.problem("url", "The log goes nowhere; leave it out.") }
+        case .slack: settleSlack(reader)
+        }
+    }
+
+    /// A webhook's URL is whole and secret: nothing is put behind it, and only its host may be called.
+    private mutating func settleSlack(_ reader: ConfigurationReader) {
+        for key in ["base_url", "secret", "headers"] where reader.keys.contains(key) {
+            reader.problem(key, "A slack account has only its url; leave this out.")
+        }
+        guard let url else {
+            if !reader.keys.contains("url") {
+                reader.problem(
+                    "url",
+                    "A slack account needs the URL of an incoming webhook; write it as a secret.")
+            }
+            return
+        }
+        guard let host = Self.host(of: url.revealed) else {
+            reader.problem(
+                "url", "It must be an http:// or https:// URL with a host; write one.")
+            return
+        }
+        if let allowed = allowedHosts, !allowed.contains(host) {
+            reader.problem("allow_hosts", "The host of url is not on the list; add it.")
+        }
+        allowedHosts = [host]
     }
 
     /// The base URL's host is the one that may be called, unless a list says otherwise.

@@ -4,10 +4,17 @@ internal import JSON
 
 extension Connector {
     /// Reads one entry of `connectors`; problems are noted on the reader, and nil stands in.
-    init?(_ reader: ConfigurationReader, name: String, listensOnLoopback: Bool) {
+    ///
+    /// - Parameters:
+    ///   - providers: the definitions that may be named.
+    ///   - place: the configuration file, beside which other files lie.
+    init?(
+        _ reader: ConfigurationReader, name: String, providers: [ProviderDefinition],
+        place: String, listensOnLoopback: Bool
+    ) {
         let providerName = reader.requiredString("provider")
         let entries = reader.objectArray("authenticate", limit: 4)
-        let authentication = entries.compactMap { Authentication($0) }
+        let authentication = entries.compactMap { Authentication($0, place: place) }
         let identity = reader.string("identity").flatMap { text -> JSONPointer? in
             let pointer = JSONPointer(text)
             if pointer == nil {
@@ -20,12 +27,15 @@ extension Connector {
         let app = reader.string("app")
         let transfer = reader.choice("transfer", default: Transfer.move)
         let isInsecure = reader.bool("insecure", default: false)
-        guard let provider = ProviderDefinition.shipped(named: providerName) else {
+        guard let provider = providers.first(where: { $0.name == providerName }) else {
             if !providerName.isEmpty {
-                let known = ProviderDefinition.shipped.map(\.name).joined(separator: ", ")
+                let known = providers.map(\.name)
                 reader.problem(
                     "provider",
-                    "There is no provider \"\(providerName)\"; this version ships \(known).")
+                    "There is no provider \"\(providerName.prefix(64))\""
+                        + Spelling.ending(for: providerName, among: known)
+                        + " There are \(known.joined(separator: ", ")); add another as a file of "
+                        + "\"providers\".")
             }
             return nil
         }
@@ -40,28 +50,5 @@ extension Connector {
             reader.problem("authenticate", "\(error)")
             return nil
         }
-    }
-}
-
-extension Authentication {
-    /// Nil when a secret is given that cannot be had; that was then noted on the reader.
-    fileprivate init?(_ reader: ConfigurationReader) {
-        let scheme = reader.choice("scheme", default: AuthenticationScheme.authorization)
-        let tolerance = reader.duration(
-            "tolerance", in: .seconds(1) ... .seconds(86_400),
-            default: Authentication.usualTolerance)
-        var secrets: [SharedSecret] = []
-        var isUsable = true
-        for key in ["secret", "next_secret"] {
-            if let secret = reader.secret(key) {
-                secrets.append(
-                    SharedSecret(
-                        secret.revealed, origin: "\(reader.pointer.appending(key))"))
-            } else if reader.has(key) {
-                isUsable = false
-            }
-        }
-        guard isUsable else { return nil }
-        self.init(scheme: scheme, secrets: secrets, tolerance: tolerance)
     }
 }

@@ -9,9 +9,13 @@ package struct WorkerSettings: Sendable {
     package var listen: ListenSettings
     /// Default zone of workflows that name none.
     package var timezone: String
+    /// The definitions that connectors may name: shipped ones, and those of `providers.files`.
+    package var providers: [ProviderDefinition]
     /// By name, as in `/v1/webhooks/{name}`.
     package var connectors: [String: Connector]
     package var accounts: [String: AccountSettings]
+    /// Who may send the app's own events, by name.
+    package var sources: [String: SourceSettings]
     package var worker: WorkerLoopSettings
     package var dispatch: DispatchSettings
     /// How long a drain may take before what is in flight is handed back.
@@ -26,11 +30,14 @@ package struct WorkerSettings: Sendable {
     ) throws(ConfigurationRejection) -> WorkerSettings {
         try source.read { root in
             let listen = ListenSettings(root.object("listen"))
+            let providers = readProviders(root.object("providers"), place: source.place)
             return WorkerSettings(
                 database: DatabaseSettings(root.object("database")), listen: listen,
-                timezone: readTimezone(root),
-                connectors: readConnectors(root, listensOnLoopback: listen.isLoopback),
-                accounts: readAccounts(root), worker: WorkerLoopSettings(root.object("worker")),
+                timezone: readTimezone(root), providers: providers,
+                connectors: readConnectors(
+                    root, providers, place: source.place, listensOnLoopback: listen.isLoopback),
+                accounts: readAccounts(root), sources: readSources(root),
+                worker: WorkerLoopSettings(root.object("worker")),
                 dispatch: DispatchSettings(root.object("dispatch")),
                 shutdownGrace: root.object("shutdown").duration(
                     "grace", in: .zero ... .seconds(600), default: .seconds(25)),
@@ -51,14 +58,30 @@ package struct WorkerSettings: Sendable {
     }
 
     private static func readConnectors(
-        _ root: ConfigurationReader, listensOnLoopback: Bool
+        _ root: ConfigurationReader, _ providers: [ProviderDefinition], place: String,
+        listensOnLoopback: Bool
     ) -> [String: Connector] {
         var connectors: [String: Connector] = [:]
         for (name, reader) in root.objects("connectors") {
             connectors[name] = Connector(
-                reader, name: name, listensOnLoopback: listensOnLoopback)
+                reader, name: name, providers: providers, place: place,
+                listensOnLoopback: listensOnLoopback)
         }
         return connectors
+    }
+
+    /// Sources and connectors share their names: each event says by one name whom it came from.
+    private static func readSources(_ root: ConfigurationReader) -> [String: SourceSettings] {
+        let connectors = Set(root.objects("connectors").map { $0.0 })
+        var sources: [String: SourceSettings] = [:]
+        for (name, reader) in root.objects("sources") {
+            if connectors.contains(name) {
+                root.problem(
+                    "sources", "\(name) names a connector too; give the source another name.")
+            }
+            sources[name] = SourceSettings(reader, name: name)
+        }
+        return sources
     }
 
     private static func readAccounts(_ root: ConfigurationReader) -> [String: AccountSettings] {

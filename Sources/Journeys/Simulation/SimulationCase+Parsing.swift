@@ -50,7 +50,7 @@ private struct CaseReader {
         guard
             hasOnly(
                 root, required: ["customer", "events", "until", "expect"],
-                optional: ["timezone", "effects", "ends"])
+                optional: ["timezone", "features", "from", "effects", "ends"])
         else { return nil }
         var customer = root.member("customer").flatMap { object($0) } ?? JSONObject()
         if let zone = root.member("timezone") {
@@ -62,6 +62,8 @@ private struct CaseReader {
             }
             customer["timezone"] = name.map { .string($0) }
         }
+        let features = root.member("features").map { self.features($0) } ?? [:]
+        let from = root.member("from").flatMap { instant($0) }
         let happenings = list(root.member("events"), most: 10_000) { $0.happening($1) }
         for (index, pair) in zip(happenings, happenings.dropFirst()).enumerated()
         where pair.1.at < pair.0.at {
@@ -75,21 +77,66 @@ private struct CaseReader {
         let ending = root.member("ends").flatMap { self.ending($0) }
         guard let until = root.member("until").flatMap({ instant($0) }) else { return nil }
         return SimulationCase(
-            customer: customer, happenings: happenings, answers: answers, until: until,
+            customer: customer, features: features, from: from, happenings: happenings,
+            answers: answers, until: until,
             expectations: expectations, ending: ending)
     }
 
     // MARK: Parts
 
     private mutating func happening(_ place: CasePlace) -> SimulationCase.Happening? {
-        guard hasOnly(place, required: ["at", "event"], optional: ["properties"]) else {
+        let kinds = ["event", "start", "features"].filter { place.member($0) != nil }
+        guard kinds.count < 2 else {
+            add(
+                place,
+                "One thing happens at a time; write \"\(kinds[0])\" and \"\(kinds[1])\" apart.")
             return nil
         }
+        let kind = kinds.first ?? "event"
+        let optional = kind == "event" ? ["properties"] : kind == "start" ? ["key"] : []
+        guard hasOnly(place, required: ["at", kind], optional: optional) else { return nil }
         let at = place.member("at").flatMap { instant($0) }
-        let event = place.member("event").flatMap { text($0) }
-        let properties = place.member("properties").flatMap { object($0) }
-        guard let at, let event else { return nil }
-        return .init(at: at, event: event, properties: properties ?? JSONObject())
+        let what = place.member(kind).flatMap { self.what($0, kind, in: place) }
+        guard let at, let what else { return nil }
+        return .init(at: at, what)
+    }
+
+    private mutating func what(
+        _ place: CasePlace, _ kind: String, in whole: CasePlace
+    ) -> SimulationCase.Happening.What? {
+        switch kind {
+        case "start":
+            let key = whole.member("key").flatMap { text($0) }
+            return text(place).map { .start(WorkflowID($0), key: key) }
+        case "features": return .features(features(place))
+        case _:
+            let name = text(place)
+            let properties = whole.member("properties").flatMap { object($0) }
+            return name.map { .event($0, properties: properties ?? JSONObject()) }
+        }
+    }
+
+    /// `{"<id>": {"allowed", "unlimited"?, "balance"?, "type"?}}`.
+    private mutating func features(_ place: CasePlace) -> [String: FeatureAnswer] {
+        var features: [String: FeatureAnswer] = [:]
+        for id in object(place)?.keys ?? [] {
+            guard let inner = place.member(id),
+                hasOnly(
+                    inner, required: ["allowed"], optional: ["unlimited", "balance", "type"]),
+                let allowed = inner.member("allowed").flatMap({ flag($0) })
+            else { continue }
+            let balance = inner.member("balance")
+            if let balance, balance.value.number == nil {
+                add(balance, "This is \(balance.value.kind); write a number.")
+            }
+            features[id] = FeatureAnswer(
+                allowed: allowed,
+                unlimited: inner.member("unlimited").flatMap { flag($0) } ?? false,
+                balance: balance?.value.number,
+                type: inner.member("type").flatMap { text($0) }
+                    ?? (balance == nil ? "boolean" : "metered"))
+        }
+        return features
     }
 
     private mutating func answer(_ place: CasePlace) -> SimulationCase.Answer? {

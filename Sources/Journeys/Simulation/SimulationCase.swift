@@ -8,15 +8,26 @@ package import TimeZones
 package struct SimulationCase: Sendable, Hashable {
     /// Something that happens.
     package struct Happening: Sendable, Hashable {
+        /// What happens. Time, schedules and dates come of themselves.
+        package enum What: Sendable, Hashable {
+            /// An outcome, an event of the app's own, or `provider:<connector>:<TYPE>`.
+            case event(String, properties: JSONObject)
+            /// The app or an operator starts a workflow by its name.
+            case start(WorkflowID, key: String?)
+            /// What the feature house says from now on, by feature.
+            case features([String: FeatureAnswer])
+        }
+
         package var at: Instant
-        /// An outcome, an event of the app's own, or `provider:<connector>:<TYPE>`.
-        package var event: String
-        package var properties: JSONObject
+        package var what: What
+
+        package init(at: Instant, _ what: What) {
+            self.at = at
+            self.what = what
+        }
 
         package init(at: Instant, event: String, properties: JSONObject = JSONObject()) {
-            self.at = at
-            self.event = event
-            self.properties = properties
+            self.init(at: at, .event(event, properties: properties))
         }
     }
 
@@ -71,6 +82,10 @@ package struct SimulationCase: Sendable, Hashable {
 
     /// Attributes, `/customer`.
     package var customer: JSONObject
+    /// `/features` as the case begins; features that are not named are unknown.
+    package var features: [String: FeatureAnswer]
+    /// From when on the customer is known and time runs; nil for the first happening.
+    package var from: Instant?
     /// In the order of time.
     package var happenings: [Happening]
     package var answers: [Answer]
@@ -81,10 +96,13 @@ package struct SimulationCase: Sendable, Hashable {
     package var ending: Ending?
 
     package init(
-        customer: JSONObject = JSONObject(), happenings: [Happening], answers: [Answer] = [],
+        customer: JSONObject = JSONObject(), features: [String: FeatureAnswer] = [:],
+        from: Instant? = nil, happenings: [Happening], answers: [Answer] = [],
         until: Instant, expectations: [Expectation], ending: Ending? = nil
     ) {
         self.customer = customer
+        self.features = features
+        self.from = from
         self.happenings = happenings
         self.answers = answers
         self.until = until

@@ -1,5 +1,7 @@
 package import JSON
+package import JourneyEngine
 package import JourneyModel
+package import JourneyTurns
 package import TimeZones
 
 /// What a simulation gave.
@@ -59,4 +61,10 @@ package struct SimulationReport: Sendable, Hashable {
     package var differences: [String]
     /// Turns that were decided.
     package var turns: Int
+    /// What storage would hold: the runs as they stand at the end, in the order of entry, …
+    package var runs: [Run] = []
+    /// … the rows of their histories, in the order of decision, …
+    package var decisions: [Decision] = []
+    /// … and the customer's event log.
+    package var events: [LoggedEvent] = []
 }

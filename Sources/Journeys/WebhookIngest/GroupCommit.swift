@@ -15,15 +15,15 @@ package actor GroupCommit {
         case unconfirmed(String)
     }
 
-    /// Bounds of what waits in memory.
+    /// Bounds of what is held in memory.
     package struct Limits: Sendable, Hashable {
         /// Arrivals in one statement, at most ``DeliveryStore/batchLimit``.
         package var group = 200
         /// Statements under way at once; two reach the disk's ceiling.
         package var statements = 2
-        /// Arrivals waiting in all.
+        /// Arrivals in all, those in statements included.
         package var waiting = 10_000
-        /// Body bytes waiting in all.
+        /// Body bytes in all.
         package var waitingBytes = 67_108_864
 
         package init() {}
@@ -42,8 +42,8 @@ package actor GroupCommit {
     private let limits: Limits
     private let store: Store
     private var waiting: [Waiter] = []
-    /// Admitted and not yet in a statement, whether in `waiting` already or about to be: between the
-    /// admission and the continuation others of this actor may run.
+    /// Admitted and not yet answered: about to wait (between the admission and the continuation others of
+    /// this actor may run), waiting, or in a statement. All of it is in memory.
     private var admitted = 0
     private var admittedBytes = 0
     private var statementsUnderWay = 0
@@ -78,17 +78,17 @@ package actor GroupCommit {
         while statementsUnderWay < limits.statements, !waiting.isEmpty {
             let group = Array(waiting.prefix(limits.group))
             waiting.removeFirst(group.count)
-            admitted -= group.count
-            admittedBytes -= group.reduce(0) { $0 + $1.bytes }
             statementsUnderWay += 1
             Task(executorPreference: loop.tasks) {
                 await self.write(group)
-                await self.finishStatement()
+                await self.finishStatement(of: group)
             }
         }
     }
 
-    private func finishStatement() {
+    private func finishStatement(of group: [Waiter]) {
+        admitted -= group.count
+        admittedBytes -= group.reduce(0) { $0 + $1.bytes }
         statementsUnderWay -= 1
         startStatements()
     }

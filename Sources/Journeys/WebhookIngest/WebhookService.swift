@@ -1,5 +1,6 @@
 package import Connectors
 internal import Crypto
+internal import FailPoints
 package import HTTPServer
 internal import JSON
 internal import JourneyModel
@@ -37,7 +38,16 @@ package final class WebhookService: Sendable {
 
     /// Puts other connectors in place; requests under way keep the old ones.
     package func reload(_ connectors: [String: Connector]) {
+        let old = publishedKeys
+        for keys in connectors.values.flatMap(\.publishedKeys) {
+            for other in old { keys.adopt(other) }
+        }
         self.connectors.withLock { $0 = connectors }
+    }
+
+    /// The key sets that the connectors in use need, for ``KeyRefresher``.
+    package var publishedKeys: [PublishedKeys] {
+        connectors.withLock { $0.values.flatMap(\.publishedKeys) }
     }
 
     /// Answers from the head alone what needs no body: 404 and 405.
@@ -100,6 +110,11 @@ package final class WebhookService: Sendable {
         case .accepted: break
         case .refused(let refusal):
             logRefusal(refusal, request, connector)
+            if refusal.isTemporary {
+                return (
+                    .notStored("The sender cannot be checked yet; send it again."), "unavailable"
+                )
+            }
             return (
                 .problem(401, "unauthorized", "The delivery could not be authenticated."),
                 "unauthorized"
@@ -138,6 +153,7 @@ package final class WebhookService: Sendable {
             occurredAt: envelope?.occurredAt)
         do throws(GroupCommit.Refusal) {
             let receipt = try await commit.commit(arrival)
+            failPoint("ingest.stored")
             onStored()
             return (.accepted(receipt), receipt.result.rawValue)
         } catch {
@@ -150,10 +166,9 @@ package final class WebhookService: Sendable {
                 by: throttle, key: "unconfirmed", .error,
                 "a delivery was answered 503: it could not be stored; the provider sends it again",
                 ["connector": .text(connector.name), "reason": .text(reason)])
-            var response = HTTPResponse.problem(
-                503, "not_stored", "The delivery was not stored; send it again.")
-            response.headers.append(HTTPField("Retry-After", "5"))
-            return (response, "unavailable")
+            return (
+                .notStored("The delivery was not stored; send it again."), "unavailable"
+            )
         }
     }
 
@@ -176,6 +191,12 @@ extension HTTPResponse {
     static func problem(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
         let body: JSONValue = ["error": ["code": .string(code), "message": .string(message)]]
         return .json(status, body.bytes)
+    }
+
+    fileprivate static func notStored(_ sentence: String) -> HTTPResponse {
+        var response = problem(503, "not_stored", sentence)
+        response.headers.append(HTTPField("Retry-After", "5"))
+        return response
     }
 
     fileprivate static func accepted(_ receipt: DeliveryReceipt) -> HTTPResponse {

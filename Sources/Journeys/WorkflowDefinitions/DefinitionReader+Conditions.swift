@@ -4,9 +4,8 @@ internal import JSON
 extension DefinitionReader {
     static let operators = [
         "all", "any", "not", "eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "contains",
-        "starts_with", "ends_with", "exists",
+        "starts_with", "ends_with", "exists", "feature", "segment", "subscription", "events", "ir",
     ]
-    static let laterOperators = ["feature", "segment", "subscription", "events", "ir"]
 
     /// Nesting bound of a condition.
     static let longestConditionDepth = 32
@@ -21,20 +20,20 @@ extension DefinitionReader {
             complain(
                 node,
                 "This condition has more than \(Self.mostConditionNodes) operators; split it over "
-                    + "several branches.")
+                    + "several branches.", .size)
             return nil
         }
         return condition
     }
 
-    private mutating func condition(_ node: Node, depth: Int, nodes: inout Int) -> Condition? {
+    mutating func condition(_ node: Node, depth: Int, nodes: inout Int) -> Condition? {
         nodes += 1
         guard nodes <= Self.mostConditionNodes else { return nil }
         guard depth <= Self.longestConditionDepth else {
             complain(
                 node,
-                "This condition is nested more than \(Self.longestConditionDepth) deep; flatten it."
-            )
+                "This condition is nested more than \(Self.longestConditionDepth) deep; flatten it.",
+                .size)
             return nil
         }
         guard let object = node.value.object else {
@@ -54,14 +53,11 @@ extension DefinitionReader {
             return nil
         }
         let inner = Node(value: member.value, pointer: node.pointer.appending(member.key))
-        if Self.laterOperators.contains(member.key) {
-            complain(inner, notYet("The operator \"\(member.key)\""))
-            return nil
-        }
         guard Self.operators.contains(member.key) else {
             complain(
                 inner,
                 "\"\(member.key)\" is not an operator; use \(alternatives(Self.operators)).",
+                .unknownKey,
                 fix: Spelling.nearestWord(to: member.key, among: Self.operators))
             return nil
         }
@@ -78,6 +74,11 @@ extension DefinitionReader {
         case "between": return between(node)
         case "in": return isIn(node)
         case "exists": return exists(node)
+        case "feature": return feature(node)
+        case "segment": return segment(node)
+        case "subscription": return subscription(node, depth: depth, nodes: &nodes)
+        case "events": return events(node)
+        case "ir": return envelope(node)
         case "contains":
             guard let (left, right) = pair(node, name, "[array or string, value]") else {
                 return nil

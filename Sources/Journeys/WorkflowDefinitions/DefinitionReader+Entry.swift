@@ -1,29 +1,31 @@
 internal import JSON
 internal import JourneyModel
 
-// Who enters, what converts, what ends a run; and the event matches they share with waits.
+// Who enters, and how often.
 extension DefinitionReader {
     mutating func entry(_ node: Node, isAutomation: Bool) -> Entry? {
+        let what = "an entry"
         guard
             let fields = fields(
-                node, "an entry",
+                node, what,
                 keys: [
-                    "trigger", "connectors", "where", "unless", "key", "reentry", "when_live",
-                ], later: ["once_per"])
+                    "trigger", "connectors", "where", "unless", "key", "reentry", "once_per",
+                    "when_live",
+                ])
         else { return nil }
-        let names = required("trigger", in: fields, "an entry").flatMap { trigger($0) }
-        scope = .eventUnderTest(names: names ?? [], isEntry: true)
+        let place = required("trigger", in: fields, what)
+        let trigger = place.flatMap { self.trigger($0) }
+        scope = trigger.map { entryScope(of: $0) } ?? .eventUnderTest(names: [], isEntry: true)
         defer { scope = .anywhere }
         let connectors = fields["connectors"].flatMap {
             self.names($0, "the list of connectors", pattern: "\"revenuecat\"", where: isStepName)
         }
-        checkConnectors(names ?? [], connectors, fields)
+        checkConnectors(trigger, place, connectors, fields)
         let condition = fields["where"].flatMap { self.condition($0) }
         let unless = fields["unless"].flatMap { self.condition($0) }
-        let key = fields["key"].flatMap { self.key($0) }
-        let reentry =
-            fields["reentry"].map { self.reentry($0) }
-            ?? (isAutomation ? .everyTime : .oneTime)
+        let key = fields["key"].flatMap { self.key($0, trigger) }
+        let reentry = self.reentry(fields, place, isAutomation: isAutomation)
+        let oncePer = fields["once_per"].flatMap { self.oncePer($0) }
         let whenLive = fields["when_live"].map {
             word($0, "the when_live", Entry.WhenLive.self) ?? .ignore
         }
@@ -35,33 +37,31 @@ extension DefinitionReader {
                 "The word start_another needs \"reentry\": \"every_time\"; write both or use ignore."
             )
         }
-        guard let names, let reentry else { return nil }
+        guard let trigger, let reentry else { return nil }
         return Entry(
-            trigger: .event(names: names), connectors: connectors, condition: condition,
-            unless: unless, key: key, reentry: reentry, whenLive: whenLive ?? .ignore)
+            trigger: trigger, connectors: connectors, condition: condition, unless: unless,
+            key: key, reentry: reentry, oncePer: oncePer, whenLive: whenLive ?? .ignore)
     }
 
-    private mutating func trigger(_ node: Node) -> [String]? {
-        let later = [
-            "segment", "on", "date", "minus", "plus", "at", "late", "schedule", "audience", "rate",
-            "api",
-        ]
-        guard let fields = fields(node, "a trigger", keys: ["event"], later: later) else {
-            return nil
+    private func entryScope(of trigger: Entry.Trigger) -> Scope {
+        switch trigger {
+        case .event(let names): .eventUnderTest(names: names, isEntry: true)
+        case .segment, .date, .schedule, .api: .entryWithoutEvent
         }
-        if fields["event"] == nil, let object = node.value.object,
-            object.keys.contains(where: { later.contains($0) })
-        {
-            return nil
-        }
-        return required("event", in: fields, "a trigger").flatMap { eventNames($0) }
     }
 
-    /// A provider's event from a connector that may not start the workflow never comes.
+    /// A provider's event from a connector that may not start the workflow never comes; and only an
+    /// event has a connector.
     private mutating func checkConnectors(
-        _ names: [String], _ connectors: [String]?, _ fields: Fields
+        _ trigger: Entry.Trigger?, _ triggerNode: Node?, _ connectors: [String]?, _ fields: Fields
     ) {
-        guard let connectors, let place = fields["connectors"] else { return }
+        guard let place = fields["connectors"] else { return }
+        if let object = triggerNode?.value.object, object["event"] == nil {
+            complain(
+                place,
+                "The key \"connectors\" belongs to an entry by an event; leave it out here.")
+        }
+        guard case .event(let names)? = trigger, let connectors else { return }
         for name in names {
             guard let (connector, _) = providerEvent(name), !connectors.contains(connector) else {
                 continue
@@ -69,28 +69,66 @@ extension DefinitionReader {
             complain(
                 place,
                 "The event \"\(name)\" comes from the connector \(connector), which is not listed; "
-                    + "add it or leave the event out.")
+                    + "add it or leave the event out.", .combination)
         }
     }
 
-    private mutating func key(_ node: Node) -> Entry.Key? {
+    private mutating func key(_ node: Node, _ trigger: Entry.Trigger?) -> Entry.Key? {
+        let key: Entry.Key
+        let place: JSONPointer
         if node.value.string == "subscription" {
-            note(.reference(Entry.Key.subscription.pointer, at: node.pointer))
-            return .subscription
+            (key, place) = (.subscription, node.pointer)
+        } else {
+            guard let object = node.value.object, object.count == 1, let target = object["ref"],
+                let text = target.string, let pointer = JSONPointer(text),
+                pointer.tokens.count > 1, ["event", "customer"].contains(pointer.tokens[0])
+            else {
+                complain(
+                    node,
+                    "A key is \"subscription\" or one {\"ref\": \"/event/…\"} or "
+                        + "{\"ref\": \"/customer/…\"}.")
+                return nil
+            }
+            place = node.pointer.appending("ref")
+            let subscription = Entry.Key.subscription
+            key = pointer == subscription.pointer ? subscription : .reference(pointer)
         }
-        guard let object = node.value.object, object.count == 1, let target = object["ref"],
-            let text = target.string, let pointer = JSONPointer(text), pointer.tokens.count > 1,
-            ["event", "customer"].contains(pointer.tokens[0])
-        else {
+        checkKey(key, at: place, trigger)
+        return key
+    }
+
+    /// An entry without an event takes its key from the customer, from the subscription it watches, or,
+    /// for `api`, from the caller: there the field only tells which events are the run's.
+    private mutating func checkKey(
+        _ key: Entry.Key, at place: JSONPointer, _ trigger: Entry.Trigger?
+    ) {
+        switch trigger {
+        case .event, nil: note(.reference(key.pointer, at: place))
+        case .api: break
+        case .date(let date) where date.watchesSubscriptions && key == .subscription: break
+        case .date, .segment, .schedule:
+            if key.pointer.tokens.first != "event" { return }
+            problems.add(
+                place,
+                "No event starts this workflow, so the key cannot come from one; use "
+                    + "{\"ref\": \"/customer/…\"} or leave it out.", code: .pointer)
+        }
+    }
+
+    /// The default follows the kind; a date says it itself, because a moved date is a new occurrence.
+    private mutating func reentry(
+        _ fields: Fields, _ trigger: Node?, isAutomation: Bool
+    ) -> Entry.Reentry? {
+        if let node = fields["reentry"] { return reentry(node) }
+        if trigger?.value["date"] != nil {
             complain(
-                node,
-                "A key is \"subscription\" or one {\"ref\": \"/event/…\"} or "
-                    + "{\"ref\": \"/customer/…\"}.")
+                fields.node,
+                "An entry by a date needs \"reentry\": a moved date is a new occurrence, and only you "
+                    + "know whether it may start again; write one_time, every_time or "
+                    + "{\"once_per_window\": duration}.", .missingKey)
             return nil
         }
-        note(.reference(pointer, at: node.pointer.appending("ref")))
-        let subscription = Entry.Key.subscription
-        return pointer == subscription.pointer ? subscription : .reference(pointer)
+        return isAutomation ? .everyTime : .oneTime
     }
 
     private mutating func reentry(_ node: Node) -> Entry.Reentry? {
@@ -113,130 +151,33 @@ extension DefinitionReader {
         }
     }
 
-    mutating func goal(_ node: Node) -> Goal? {
-        guard
-            let fields = fields(
-                node, "a goal",
-                keys: ["event", "where", "unless", "correlate", "within", "anchor"],
-                later: ["milestone", "segment_enter", "segment_leave", "if"])
-        else { return nil }
-        let within = fields["within"].flatMap {
-            duration($0, "the goal's window", .seconds(60)...Self.year)
-        }
-        let anchor = fields["anchor"].flatMap { self.anchor($0) }
-        if fields["event"] == nil,
-            fields.hasAny(["milestone", "segment_enter", "segment_leave", "if"])
-        {
+    private mutating func oncePer(_ node: Node) -> Value? {
+        guard let value = value(node) else { return nil }
+        if case .literal = value {
+            complain(
+                node,
+                "The once_per is a value that differs from entry to entry, such as "
+                    + "{\"ref\": \"/event/transaction_id\"}; a fixed one would let one customer in, once."
+            )
             return nil
         }
-        guard let match = eventMatch(fields, "a goal") else { return nil }
-        var goal = Goal(match: match)
-        if let within { goal.within = within }
-        if let anchor { goal.anchor = anchor }
-        return goal
-    }
-
-    private mutating func anchor(_ node: Node) -> Goal.Anchor? {
-        if node.value.string == "run_start" { return .runStart }
-        guard node.value.object != nil else {
-            complain(node, "The anchor is \"run_start\" or {\"step\": id}.")
-            return nil
-        }
-        return stepReference(node, "an anchor").map { .step($0) }
-    }
-
-    /// `{"step": id}`.
-    mutating func stepReference(_ node: Node, _ what: String) -> StepID? {
-        guard let fields = fields(node, what, keys: ["step"]),
-            let step = required("step", in: fields, what), let text = string(step, "the step")
-        else { return nil }
-        namedSteps.append((StepID(text), step.pointer))
-        return StepID(text)
-    }
-
-    mutating func exits(_ fields: Fields) -> [ExitRule] {
-        guard let node = fields["exits"], let items = items(node, "the list of exits") else {
-            return []
-        }
-        return items.compactMap { exit($0) }
-    }
-
-    private mutating func exit(_ node: Node) -> ExitRule? {
-        guard
-            let fields = fields(
-                node, "an exit", keys: ["event", "where", "unless", "correlate", "if", "reason"])
-        else { return nil }
-        let reason = fields["reason"].flatMap { string($0, "the reason", longest: 200) }
-        if let condition = cause(fields, "an exit") {
-            return self.condition(condition)
-                .map { ExitRule(cause: .condition($0), reason: reason ?? "condition") }
-        }
-        guard fields["event"] != nil, let match = eventMatch(fields, "an exit") else { return nil }
-        return ExitRule(
-            cause: .event(match), reason: reason ?? match.names.joined(separator: " or "))
-    }
-
-    /// The `if` of what has either `if` or `event`; complains unless there is exactly one of them.
-    mutating func cause(_ fields: Fields, _ what: String) -> Node? {
-        switch (fields["event"], fields["if"]) {
-        case (nil, nil), (_?, _?):
-            complain(fields.node, "\(capitalised(what)) needs exactly one of \"event\" and \"if\".")
-        case (nil, let condition?):
-            for key in ["where", "unless", "correlate"] {
-                guard let stray = fields[key] else { continue }
-                complain(stray, "The key \"\(key)\" belongs beside \"event\", not beside \"if\".")
-            }
-            return condition
-        case (_?, nil): break
-        }
-        return nil
-    }
-
-    /// `event`, `where`, `unless` and `correlate` of one object.
-    mutating func eventMatch(_ fields: Fields, _ what: String) -> EventMatch? {
-        let names = required("event", in: fields, what).flatMap { eventNames($0) }
-        let outer = scope
-        scope = .eventUnderTest(names: names ?? [], isEntry: false)
-        defer { scope = outer }
-        let condition = fields["where"].flatMap { self.condition($0) }
-        let unless = fields["unless"].flatMap { self.condition($0) }
-        let correlates = fields["correlate"].flatMap { boolean($0, "\"correlate\"") }
-        return names.map {
-            EventMatch(
-                names: $0, condition: condition, unless: unless, correlates: correlates ?? true)
-        }
-    }
-
-    /// A name or an array of names, each known.
-    private mutating func eventNames(_ node: Node) -> [String]? {
-        let nodes: [Node]
-        if node.value.string != nil {
-            nodes = [node]
-        } else if let items = node.items, (1...50).contains(items.count) {
-            nodes = items
-        } else {
-            complain(node, "An event is a name or an array of 1 to 50 names.")
-            return nil
-        }
-        var names: [String] = []
-        for node in nodes {
-            guard let name = node.value.string, !name.isEmpty else {
-                complain(node, "An event's name is a string such as \"trial.started\".")
-                continue
-            }
-            if names.contains(name) {
-                complain(node, "The event \"\(name)\" stands twice; leave one out.")
-                continue
-            }
-            names.append(name)
-            if let complaint = events?.complaint(about: name) {
-                complain(node, complaint.sentence, fix: complaint.fix)
-            }
-        }
-        return names
+        return value
     }
 }
 
-extension Fields {
-    func hasAny(_ keys: [String]) -> Bool { keys.contains { self[$0] != nil } }
+extension DateTrigger {
+    /// Whether each of a customer's subscriptions is watched by itself.
+    package var watchesSubscriptions: Bool { root == "subscription" }
+
+    /// The first word of the pointer that names the date; nil for a value that is none.
+    var root: String? {
+        var value = value
+        while true {
+            switch value {
+            case .reference(let pointer, _): return pointer.tokens.first
+            case .time(let base, _): value = base
+            case .literal, .template: return nil
+            }
+        }
+    }
 }

@@ -20,12 +20,43 @@ extension DefinitionReader {
             checkClaims(graph, start, entry, ids)
         }
         if policy?.endsOnGoal ?? (goal != nil), let goal, goal.anchor == .runStart {
-            refuseCovered(by: goal.match, what: "the goal", exits, steps, root)
+            refuseCovered(by: goal.cause, exits, steps, root)
         }
         for exit in exits {
-            guard case .event(let match) = exit.cause else { continue }
-            refuseCoveredWaits(by: match, what: "an exit", steps)
+            switch exit.cause {
+            case .event(let match): refuseCoveredWaits(by: .event(match), what: "an exit", steps)
+            case .condition(let condition):
+                refuseCoveredWaits(by: .condition(condition), what: "an exit", steps)
+            }
         }
+        if let entry, let policy, policy.endsOnStopMatching { checkMatching(entry, policy, root) }
+        if let milestone = namedMilestone, !milestones.contains(milestone.id), allNamed {
+            problems.add(
+                milestone.pointer,
+                "No milestone step passes \"\(milestone.id)\"; correct the name or add the step.",
+                code: .name,
+                fix: Spelling.nearestWord(to: milestone.id, among: milestones.sorted()))
+        }
+        if events != nil, allNamed, !hasUnreadStep { refuseUnusedPartials(root) }
+    }
+
+    /// Leaving a run because its customer stops matching needs something to match that can change.
+    private mutating func checkMatching(_ entry: Entry, _ policy: ExitPolicy, _ root: Fields) {
+        switch entry.trigger {
+        case .segment, .schedule: return
+        case .event, .date, .api: break
+        }
+        let conditions = [entry.condition, entry.unless].compactMap { $0 }
+        if conditions.contains(where: \.canChange) { return }
+        let place = root["exit_policy"]?.pointer ?? root.node.pointer
+        problems.add(
+            place,
+            conditions.isEmpty
+                ? "The exit_policy \(policy.rawValue) needs a \"where\" or \"unless\" in the entry: "
+                    + "without one nobody stops matching."
+                : "The exit_policy \(policy.rawValue) never takes effect: the entry's conditions read "
+                    + "only /event, which does not change; read /customer, /subscription, a feature, a "
+                    + "segment or stored events, or write another policy.", code: .neverTaken)
     }
 
     /// Whether every step that is named stands among the steps.
@@ -36,11 +67,13 @@ extension DefinitionReader {
         }
         let known = Set(ids)
         var allKnown = true
+        var told: Set<JSONPointer> = []
         for (id, pointer) in named where !known.contains(id.text) {
             allKnown = false
+            guard told.insert(pointer).inserted else { continue }
             problems.add(
                 pointer, "There is no step \"\(id)\"; correct the name or add the step.",
-                fix: Spelling.nearestWord(to: id.text, among: ids + ["end"]))
+                code: .name, fix: Spelling.nearestWord(to: id.text, among: ids + ["end"]))
         }
         return allKnown
     }
@@ -50,7 +83,8 @@ extension DefinitionReader {
         for id in ids where !reached.contains(id) {
             problems.add(
                 JSONPointer(tokens: ["steps", id]),
-                "No way leads from the start to the step \"\(id)\"; connect it or leave it out.")
+                "No way leads from the start to the step \"\(id)\"; connect it or leave it out.",
+                code: .unused)
         }
     }
 
@@ -60,7 +94,7 @@ extension DefinitionReader {
             problems.add(
                 edge.pointer,
                 "This edge closes the cycle \(way), which could turn without pause; put a delay with "
-                    + "a literal \"for\" of at least PT1M into it.")
+                    + "a literal \"for\" of at least PT1M into it.", code: .cycle)
         }
     }
 
@@ -72,118 +106,6 @@ extension DefinitionReader {
             last.pointer,
             "The waits on the way here add up to \(length.iso8601), past the limit of "
                 + "\(limits.time.iso8601); shorten them or write \"limits\": {\"time\": …}, at most "
-                + "P366D.")
-    }
-
-    private mutating func checkClaims(
-        _ graph: StepGraph, _ start: StepID, _ entry: Entry?, _ ids: [String]
-    ) {
-        guard let events, let entry else { return }
-        let trigger: [String] =
-            switch entry.trigger {
-            case .event(let names): names
-            }
-        let map = ScopeMap(
-            events: events, trigger: trigger,
-            bound: graph.boundEvents(from: start, trigger: trigger), tools: actionTools,
-            stepIDs: ids)
-        for (claim, scope) in claims { check(claim, scope, map) }
-    }
-
-    private mutating func check(_ claim: Claim, _ scope: Scope, _ map: ScopeMap) {
-        func type(_ value: Value) -> StaticType { staticType(value, scope, map) }
-        switch claim {
-        case .reference(let pointer, let place):
-            do throws(ScopeMap.Refusal) {
-                _ = try map.type(of: pointer, in: scope)
-            } catch {
-                problems.add(place, error.sentence, fix: error.fix)
-            }
-        case .comparison(let comparison, let left, let right, let place):
-            add(OperandCheck.complaint(comparison, type(left), type(right)), at: place)
-        case .membership(let left, let right, let place):
-            add(OperandCheck.complaint(.eq, type(left), type(right)), at: place)
-        case .containment(let left, let right, let place):
-            add(OperandCheck.complaint(containing: type(left), type(right)), at: place)
-        case .text(let value, let place):
-            add(OperandCheck.complaint(text: type(value)), at: place)
-        case .instant(let value, let place):
-            add(OperandCheck.complaint(instant: type(value)), at: place)
-            if case .reference(_, let fallback?) = value {
-                check(.instant(fallback, at: place.appending("default")), scope, map)
-            }
-        }
-    }
-
-    private mutating func add(_ complaint: String?, at place: JSONPointer) {
-        if let complaint { problems.add(place, complaint) }
-    }
-
-    /// A pointer that may not stand there has its own complaint and counts as unknown here.
-    private func staticType(_ value: Value, _ scope: Scope, _ map: ScopeMap) -> StaticType {
-        switch value {
-        case .literal(let literal):
-            switch literal {
-            case .null: .null
-            case .bool: .type(.boolean)
-            case .number: .type(.number)
-            case .string(let text): .text(text)
-            case .array: .type(.array)
-            case .object(let object): .object(object)
-            }
-        case .reference(let pointer, _): (try? map.type(of: pointer, in: scope)) ?? .any
-        case .template: .type(.string)
-        case .time: .type(.instant)
-        }
-    }
-
-    /// Exits and waits for an event that ends the run before they are asked.
-    private mutating func refuseCovered(
-        by match: EventMatch, what: String, _ exits: [ExitRule], _ steps: [StepID: Step],
-        _ root: Fields
-    ) {
-        if exits.count == root["exits"]?.items?.count ?? 0 {
-            for (index, exit) in exits.enumerated() {
-                guard case .event(let other) = exit.cause, let name = match.covers(other) else {
-                    continue
-                }
-                problems.add(
-                    JSONPointer(tokens: ["exits", String(index), "event"]),
-                    "\(capitalised(what)) already ends the run on \(name); leave it out here, or "
-                        + "write \"exit_policy\": \"never\".")
-            }
-        }
-        refuseCoveredWaits(by: match, what: what, steps)
-    }
-
-    private mutating func refuseCoveredWaits(
-        by match: EventMatch, what: String, _ steps: [StepID: Step]
-    ) {
-        for id in steps.keys.sorted() {
-            guard case .waitUntil(let wait)? = steps[id]?.action else { continue }
-            for (index, branch) in wait.branches.enumerated() {
-                guard case .event(let other) = branch.cause, let name = match.covers(other) else {
-                    continue
-                }
-                let next =
-                    what == "the goal"
-                    ? "leave it out here, or write \"exit_policy\": \"never\"."
-                    : "leave one of them out."
-                problems.add(
-                    JSONPointer(tokens: ["steps", id.text, "branches", String(index), "event"]),
-                    "\(capitalised(what)) already ends the run on \(name), so this branch is never "
-                        + "taken; \(next)")
-            }
-        }
-    }
-}
-
-extension EventMatch {
-    /// An event name for which this match is sure to hold whenever `other` does; nil for none.
-    fileprivate func covers(_ other: EventMatch) -> String? {
-        guard condition == nil || condition == other.condition,
-            unless == nil || unless == other.unless, !correlates || other.correlates
-        else { return nil }
-        return other.names.first { names.contains($0) }
+                + "P366D.", code: .time)
     }
 }

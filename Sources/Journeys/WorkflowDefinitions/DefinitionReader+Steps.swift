@@ -4,14 +4,13 @@ internal import TimeZones
 
 // Steps and their outlets.
 extension DefinitionReader {
-    private static let types = ["delay", "wait_until", "branch", "action", "exit"]
-    private static let laterTypes = [
-        "time_window", "experiment", "send_event", "update_customer", "milestone", "start_run",
-        "exit_run",
+    private static let types = [
+        "delay", "wait_until", "time_window", "branch", "experiment", "action", "send_event",
+        "update_customer", "milestone", "start_run", "exit_run", "exit",
     ]
-    private static let shared = ["type", "name", "note"]
+    static let shared = ["type", "name", "note"]
     /// Outlet names that a branch's id may not take.
-    private static let outletWords = ["next", "else", "on_timeout", "on_failed", "end"]
+    static let outletWords = ["next", "else", "on_timeout", "on_failed", "end"]
 
     /// Why a type or tool will never be supported here.
     static let refusals = [
@@ -55,25 +54,52 @@ extension DefinitionReader {
             complainAboutType(node)
             return nil
         }
-        if isAutomation, word == "delay" || word == "wait_until" {
-            problems.add(
-                node.pointer.appending("type"),
-                "An automation holds nothing that waits, and this step is a \(word); make the "
-                    + "workflow's kind \"journey\" or leave the step out.")
-        }
-        let action: Step.Action? =
-            switch word {
-            case "delay": delay(node, id).map { .delay($0) }
-            case "wait_until": waitUntil(node, id).map { .waitUntil($0) }
-            case "branch": branch(node, id).map { .branch($0) }
-            case "action": actionStep(node, id).map { .action($0) }
-            default: exitStep(node)
-            }
+        if isAutomation { refuseWaits(node, word) }
+        let action = action(node, id, word)
         if action == nil { hasUnreadStep = true }
         let fields = Fields(node: node, object: object)
         let name = fields["name"].flatMap { string($0, "the name", longest: 200) }
         let note = fields["note"].flatMap { string($0, "the note") }
         return action.map { Step(id: id, name: name, note: note, action: $0) }
+    }
+
+    private mutating func action(_ node: Node, _ id: StepID, _ word: String) -> Step.Action? {
+        switch word {
+        case "delay": delay(node, id).map { .delay($0) }
+        case "wait_until": waitUntil(node, id).map { .waitUntil($0) }
+        case "time_window": timeWindow(node, id).map { .timeWindow($0) }
+        case "branch": branch(node, id).map { .branch($0) }
+        case "experiment": experiment(node, id).map { .experiment($0) }
+        case "action": actionStep(node, id).map { .action($0) }
+        case "send_event": sendEvent(node, id).map { .sendEvent($0) }
+        case "update_customer": updateCustomer(node, id).map { .updateCustomer($0) }
+        case "milestone": milestone(node, id)
+        case "start_run": runCommand(node, id, "a start_run step").map { .startRun($0) }
+        case "exit_run": runCommand(node, id, "an exit_run step").map { .exitRun($0) }
+        default: exitStep(node)
+        }
+    }
+
+    /// An automation holds nothing that waits for time or events.
+    private mutating func refuseWaits(_ node: Node, _ word: String) {
+        func refuse(_ key: String, _ what: String) {
+            problems.add(
+                node.pointer.appending(key),
+                "An automation holds nothing that waits, and this \(what); make the workflow's kind "
+                    + "\"journey\" or leave it out.", code: .refused)
+        }
+        switch word {
+        case "delay", "wait_until": refuse("type", "step is a \(word)")
+        case "time_window" where node.value["on_outside"]?.string != "skip":
+            refuse(
+                node.value["on_outside"] == nil ? "type" : "on_outside",
+                "time_window waits for its hours")
+        case "action":
+            for key in ["window", "gap"] where node.value[key] != nil {
+                refuse(key, "action waits for its \(key)")
+            }
+        default: break
+        }
     }
 
     private mutating func complainAboutType(_ node: Node) {
@@ -82,7 +108,7 @@ extension DefinitionReader {
             return
         }
         guard let type = object["type"] else {
-            complain(node, "A step needs \"type\": \(alternatives(Self.types)).")
+            complain(node, "A step needs \"type\": \(alternatives(Self.types)).", .missingKey)
             return
         }
         let place = Node(value: type, pointer: node.pointer.appending("type"))
@@ -91,9 +117,7 @@ extension DefinitionReader {
             return
         }
         if let refusal = Self.refusals[word] {
-            complain(place, refusal)
-        } else if Self.laterTypes.contains(word) {
-            complain(place, notYet("The step type \"\(word)\""))
+            complain(place, refusal, .refused)
         } else {
             complain(
                 place, "\"\(word)\" is not a step type; use \(alternatives(Self.types)).",
@@ -115,104 +139,7 @@ extension DefinitionReader {
         return edge
     }
 
-    private mutating func delay(_ node: Node, _ id: StepID) -> Delay? {
-        let what = "a delay step"
-        guard
-            let fields = fields(
-                node, what,
-                keys: Self.shared + ["for", "until", "next", "on_past", "on_invalid"],
-                later: ["at", "follow"])
-        else { return nil }
-        var length: Delay.Length?
-        switch (fields["for"], fields["until"]) {
-        case (let node?, nil):
-            length = duration(node, "\"for\"", .seconds(1)...Self.year).map { .duration($0) }
-            for key in ["on_past", "on_invalid"] {
-                guard let stray = fields[key] else { continue }
-                complain(stray, "The key \"\(key)\" belongs beside \"until\", not beside \"for\".")
-            }
-        case (nil, let node?):
-            length = instant(node).map { .until($0) }
-            if fields["on_past"] == nil {
-                complain(
-                    node,
-                    "A delay \"until\" needs \"on_past\": where a run goes when that time is over.")
-            }
-        case (nil, nil), (_?, _?):
-            complain(node, "A delay step needs exactly one of \"for\" and \"until\".")
-        }
-        var literal = Duration.zero
-        if case .duration(let duration)? = length { literal = duration }
-        if literal >= .seconds(60) { pacingSteps.insert(id) }
-        let next = required("next", in: fields, what)
-            .flatMap { edge($0, from: id, length: literal) }
-        let onPast = fields["on_past"].flatMap { edge($0, from: id) }
-        let onInvalid = fields["on_invalid"].flatMap { edge($0, from: id) }
-        guard let length, let next else { return nil }
-        return Delay(length: length, next: next, onPast: onPast, onInvalid: onInvalid)
-    }
-
-    private mutating func instant(_ node: Node) -> Value? {
-        let value = value(node)
-        if let value { note(.instant(value, at: node.pointer)) }
-        return value
-    }
-
-    private mutating func waitUntil(_ node: Node, _ id: StepID) -> WaitUntil? {
-        let what = "a wait_until step"
-        guard
-            let fields = fields(
-                node, what, keys: Self.shared + ["branches", "since", "timeout", "on_timeout"],
-                refused: [
-                    "next": "A wait_until step has no \"next\"; its branches and on_timeout "
-                        + "lead on."
-                ])
-        else { return nil }
-        var branches: [WaitUntil.Branch] = []
-        let items =
-            required("branches", in: fields, what)
-            .flatMap { self.items($0, "the list of branches") } ?? []
-        for item in items {
-            if let branch = waitBranch(item, id) { branches.append(branch) }
-        }
-        refuseTwins(items)
-        let since = fields["since"].map { self.since($0) } ?? .step
-        let timeout = required("timeout", in: fields, what).flatMap { self.timeout($0) }
-        var literal = Duration.zero
-        if case .duration(let duration)? = timeout { literal = duration }
-        let onTimeout = required("on_timeout", in: fields, what)
-            .flatMap { edge($0, from: id, length: literal) }
-        guard let since, let timeout, let onTimeout, !branches.isEmpty,
-            branches.count == items.count
-        else { return nil }
-        return WaitUntil(branches: branches, since: since, timeout: timeout, onTimeout: onTimeout)
-    }
-
-    private mutating func waitBranch(_ node: Node, _ id: StepID) -> WaitUntil.Branch? {
-        let what = "a branch of a wait"
-        guard
-            let fields = fields(
-                node, what,
-                keys: ["id", "event", "where", "unless", "correlate", "if", "next"])
-        else { return nil }
-        let name = branchID(fields, what)
-        var cause: WaitUntil.Branch.Cause?
-        var names: [String]?
-        if let node = self.cause(fields, what) {
-            cause = condition(node).map { .condition($0) }
-        } else if fields["event"] != nil, fields["if"] == nil,
-            let match = eventMatch(fields, what)
-        {
-            cause = .event(match)
-            names = match.names
-        }
-        let next = required("next", in: fields, what)
-            .flatMap { edge($0, from: id, binds: names) }
-        guard let name, let cause, let next else { return nil }
-        return WaitUntil.Branch(id: name, cause: cause, next: next)
-    }
-
-    private mutating func branchID(_ fields: Fields, _ what: String) -> String? {
+    mutating func branchID(_ fields: Fields, _ what: String) -> String? {
         guard let node = required("id", in: fields, what), let text = string(node, "the id") else {
             return nil
         }
@@ -225,33 +152,15 @@ extension DefinitionReader {
     }
 
     /// Branch ids are outlet names in the history: each stands once.
-    private mutating func refuseTwins(_ branches: [Node]) {
+    mutating func refuseTwins(_ branches: [Node]) {
         var seen: Set<String> = []
         for branch in branches {
             guard let id = branch.value["id"]?.string, !seen.insert(id).inserted else { continue }
             problems.add(
                 branch.pointer.appending("id"),
-                "The branch id \"\(id)\" stands twice in this step; rename one.")
+                "The branch id \"\(id)\" stands twice in this step; rename one.",
+                code: .identity)
         }
-    }
-
-    private mutating func since(_ node: Node) -> WaitUntil.Since? {
-        if node.value.string == "step" { return .step }
-        if node.value.string == "run" { return .run }
-        guard node.value.object != nil else {
-            complain(node, "\"since\" is \"step\", \"run\" or {\"step\": id}.")
-            return nil
-        }
-        return stepReference(node, "\"since\"").map { .entryInto($0) }
-    }
-
-    /// A duration, or a value that is an instant.
-    private mutating func timeout(_ node: Node) -> WaitUntil.Timeout? {
-        if let text = node.value.string, Instant(text) == nil {
-            return duration(text, node, "the timeout", .seconds(1)...Self.year)
-                .map { .duration($0) }
-        }
-        return instant(node).map { .until($0) }
     }
 
     private mutating func branch(_ node: Node, _ id: StepID) -> Branch? {

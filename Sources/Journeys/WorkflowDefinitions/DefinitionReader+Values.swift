@@ -46,28 +46,36 @@ extension DefinitionReader {
         }
     }
 
-    /// A template that can be read, its names noted for checking like pointers.
+    /// A template that can be read, its names and those of the partials it includes noted for
+    /// checking like pointers.
     private mutating func template(_ node: Node) -> Value? {
-        guard let text = string(node, "a template") else { return nil }
-        let template: Template
-        do throws(TemplateError) {
-            template = try Template(text)
-        } catch {
-            complain(node, "The template cannot be read: \(error)")
-            return nil
+        guard let template = source(of: node) else { return nil }
+        // One that is there and cannot be read has its own complaint.
+        for name in template.partialNames
+        where partials[name] == nil && !usedPartials.contains(name) {
+            complainAboutPartial(name, at: node.pointer, among: partials.keys.sorted())
         }
-        guard template.partialNames.isEmpty else {
-            complain(
-                node, "Partials are not supported by this version yet; write the text in place.")
-            return nil
-        }
+        let included = reach(of: template.partialNames).union(template.partialNames)
+        usedPartials.formUnion(included)
+        let all = [template] + included.sorted().compactMap { partials[$0] }
         // Inside a section its own value may hold the name, so only the others can be judged.
-        for read in template.reads
+        for read in all.flatMap(\.reads)
         where read.role == .variable && read.sections.isEmpty && read.name != "." {
             let tokens = read.name.split(separator: ".").map(String.init)
             note(.reference(JSONPointer(tokens: tokens), at: node.pointer))
         }
-        return .template(text)
+        return .template(template.source)
+    }
+
+    /// The text of a template, read.
+    mutating func source(of node: Node) -> Template? {
+        guard let text = string(node, "a template") else { return nil }
+        do throws(TemplateError) {
+            return try Template(text)
+        } catch {
+            complain(node, "The template cannot be read: \(error)", .template)
+            return nil
+        }
     }
 
     private mutating func reference(_ node: Node, _ fields: Fields) -> Value? {
@@ -120,13 +128,14 @@ extension DefinitionReader {
         problems.add(
             inner,
             "This value stands inside fixed JSON, where it would not be read; take it out, or wrap "
-                + "the whole as {\"literal\": …}.")
+                + "the whole as {\"literal\": …}.", code: .form)
         return false
     }
 
     private mutating func nests(_ node: Node) -> Bool {
         guard Self.depth(node.value) > Self.longestNesting else { return false }
-        complain(node, "This JSON is nested more than \(Self.longestNesting) deep; flatten it.")
+        complain(
+            node, "This JSON is nested more than \(Self.longestNesting) deep; flatten it.", .size)
         return true
     }
 
@@ -158,12 +167,18 @@ extension DefinitionReader {
         return nil
     }
 
-    mutating func note(_ claim: Claim) { claims.append((claim, scope)) }
+    mutating func note(_ claim: Claim) {
+        claims.append(
+            PlacedClaim(
+                claim: claim, scope: scope, asksEverySubscription: asksEverySubscription))
+    }
 
     /// JSON in which any part may be a value.
     mutating func tree(_ node: Node, depth: Int = 0) -> ValueTree? {
         guard depth <= Self.longestNesting else {
-            complain(node, "This JSON is nested more than \(Self.longestNesting) deep; flatten it.")
+            complain(
+                node, "This JSON is nested more than \(Self.longestNesting) deep; flatten it.",
+                .size)
             return nil
         }
         switch node.value {

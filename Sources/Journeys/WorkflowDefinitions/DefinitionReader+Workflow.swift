@@ -1,12 +1,13 @@
 internal import JSON
 internal import JourneyModel
+internal import Templates
 internal import TimeZones
 
 // The top level of a definition.
 extension DefinitionReader {
     private static let keys = [
         "$schema", "dsl", "id", "kind", "name", "description", "tags", "environments", "timezone",
-        "entry", "goal", "exit_policy", "exits", "limits", "start", "steps",
+        "entry", "goal", "exit_policy", "exits", "send", "limits", "start", "steps", "partials",
     ]
     /// A workflow of more steps is refused: nobody can read it.
     static let mostSteps = 1_000
@@ -18,12 +19,20 @@ extension DefinitionReader {
     mutating func workflow(_ node: Node, fileName: String?) -> WorkflowDefinition? {
         guard
             let fields = fields(
-                node, "a workflow", keys: Self.keys, later: ["send", "partials"])
+                node, "a workflow",
+                keys: Self.keys + (context == nil ? ["experiments"] : []),
+                refused: [
+                    "experiments": "Experiments are files of their own, "
+                        + "Workflows/experiments/<id>.json, and are copied in at publish."
+                ])
         else { return nil }
-        checkLanguage(fields)
+        checkLanguage(fields, "a workflow")
+        partials(fields["partials"])
+        storedExperiments(fields["experiments"])
         let id = workflowID(fields, fileName)
         let kind = required("kind", in: fields, "a workflow")
             .flatMap { word($0, "the kind", WorkflowDefinition.Kind.self) }
+        send(fields["send"], isAutomation: kind == .automation)
         let entry = required("entry", in: fields, "a workflow")
             .flatMap { self.entry($0, isAutomation: kind == .automation) }
         let goal = fields["goal"].flatMap { self.goal($0) }
@@ -34,7 +43,7 @@ extension DefinitionReader {
         let steps = steps(fields, isAutomation: kind == .automation)
         let (name, description, tags) = texts(fields)
         let environments = environments(fields)
-        let timezone = timezone(fields)
+        let timezone = fields["timezone"].flatMap { self.timezone($0) }
 
         judge(
             entry: entry, goal: goal, policy: policy, exits: exits, limits: limits, start: start,
@@ -45,12 +54,13 @@ extension DefinitionReader {
             environments: environments, timezone: timezone, entry: entry, goal: goal,
             exitPolicy: policy ?? (goal == nil ? .never : .onGoal), exits: exits, limits: limits,
             start: start, steps: steps,
-            stepOrder: StepGraph(edges: edges).walk(from: start))
+            stepOrder: StepGraph(edges: edges).walk(from: start),
+            partials: partials.mapValues(\.source), experiments: experiments)
     }
 
-    private mutating func checkLanguage(_ fields: Fields) {
+    mutating func checkLanguage(_ fields: Fields, _ what: String) {
         if let schema = fields["$schema"] { _ = string(schema, "\"$schema\"") }
-        guard let dsl = required("dsl", in: fields, "a workflow") else { return }
+        guard let dsl = required("dsl", in: fields, what) else { return }
         if dsl.value.integer != 1 {
             complain(dsl, "This version reads \"dsl\": 1 only.")
         }
@@ -60,6 +70,11 @@ extension DefinitionReader {
         guard let node = required("id", in: fields, "a workflow"),
             let text = string(node, "the id")
         else { return nil }
+        return checkedID(text, node, fileName).map { WorkflowID($0) }
+    }
+
+    /// A file bears its definition's id.
+    mutating func checkedID(_ text: String, _ node: Node, _ fileName: String?) -> String? {
         guard isPlainName(text) else {
             complain(
                 node,
@@ -71,9 +86,9 @@ extension DefinitionReader {
             complain(
                 node,
                 "The id \"\(text)\" stands in the file \(fileName); name the file \(text).json or "
-                    + "change the id.")
+                    + "change the id.", .identity)
         }
-        return WorkflowID(text)
+        return text
     }
 
     private mutating func texts(
@@ -105,36 +120,26 @@ extension DefinitionReader {
             problems.add(
                 node.pointer,
                 "The environment \"\(name)\" is none that the shipped connectors report.",
-                fix: near, severity: .warning)
+                code: .doubt, fix: near, severity: .warning)
         }
         return names ?? []
     }
 
-    private mutating func timezone(_ fields: Fields) -> String? {
-        guard let node = fields["timezone"], let text = string(node, "the timezone") else {
-            return nil
-        }
-        guard TimeZoneRules.isName(text) else {
-            complain(node, "\"\(text)\" is not an IANA zone name; write one like Europe/Berlin.")
-            return nil
-        }
-        return text
-    }
-
     private mutating func exitPolicy(_ fields: Fields) -> ExitPolicy? {
         guard let node = fields["exit_policy"] else { return nil }
-        let policy = word(
-            node, "the exit_policy", ExitPolicy.self,
-            later: [ExitPolicy.onStopMatching.rawValue, ExitPolicy.onGoalOrStop.rawValue])
-        if policy == .onGoal, fields["goal"] == nil {
-            complain(node, "The exit_policy on_goal needs a goal; add one or write never.")
+        let policy = word(node, "the exit_policy", ExitPolicy.self)
+        if let policy, policy.endsOnGoal, fields["goal"] == nil {
+            complain(
+                node,
+                "The exit_policy \(policy.rawValue) needs a goal; add one or write "
+                    + (policy == .onGoal ? "never." : "on_stop_matching."))
         }
         return policy
     }
 
     private mutating func limits(_ fields: Fields) -> Limits {
         guard let node = fields["limits"],
-            let limits = self.fields(node, "the limits", keys: ["time", "steps", "visits"])
+            let limits = self.fields(node, "a set of limits", keys: ["time", "steps", "visits"])
         else { return Limits() }
         var read = Limits()
         if let time = limits["time"] {

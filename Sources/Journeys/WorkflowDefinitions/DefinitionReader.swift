@@ -1,5 +1,6 @@
 internal import JSON
 internal import JourneyModel
+internal import Templates
 internal import TimeZones
 
 /// Reads a definition's JSON into its types and goes on after every problem, so that one reading
@@ -12,10 +13,23 @@ struct DefinitionReader {
     enum Scope: Hashable {
         /// A `where` or `unless`: the event under test. No run exists yet in an entry's.
         case eventUnderTest(names: [String], isEntry: Bool)
+        /// An entry that no event starts: there is no event, and no run yet.
+        case entryWithoutEvent
+        /// A segment's condition: there is neither an event nor a run.
+        case segment
         /// A part of a step: the event last bound on the way to it.
         case step(StepID)
         /// An exit's `if`: whatever was bound last.
         case anywhere
+
+        /// Whether `/trigger`, `/steps` and `/run` exist.
+        var hasRun: Bool {
+            switch self {
+            case .eventUnderTest(_, let isEntry): !isEntry
+            case .entryWithoutEvent, .segment: false
+            case .step, .anywhere: true
+            }
+        }
     }
 
     /// Something to be judged once all is read.
@@ -26,6 +40,16 @@ struct DefinitionReader {
         case containment(Value, Value, at: JSONPointer)
         case text(Value, at: JSONPointer)
         case instant(Value, at: JSONPointer)
+        /// A value for a property whose type is declared.
+        case property(Value, Vocabulary.PropertyType, at: JSONPointer)
+    }
+
+    /// A claim with what may be read where it stands.
+    struct PlacedClaim {
+        var claim: Claim
+        var scope: Scope
+        /// Inside a `subscription` condition.
+        var asksEverySubscription: Bool
     }
 
     /// One outlet of a step as it stands in the file.
@@ -43,10 +67,12 @@ struct DefinitionReader {
     static let longestNesting = 32
 
     /// Nil when a stored form is read: names were checked when it was published.
-    let events: EventDeclarations?
+    let context: DefinitionContext?
     var problems = Problems()
     var scope = Scope.anywhere
-    var claims: [(claim: Claim, scope: Scope)] = []
+    var asksEverySubscription = false
+    var isInsideHistory = false
+    var claims: [PlacedClaim] = []
     var edges: [WrittenEdge] = []
     /// References to steps other than edges, with their places.
     var namedSteps: [(id: StepID, pointer: JSONPointer)] = []
@@ -56,8 +82,19 @@ struct DefinitionReader {
     var pacingSteps: Set<StepID> = []
     /// Whether a step was so wrong that its edges are not known.
     var hasUnreadStep = false
+    /// What `send` gives every action that does not say otherwise.
+    var defaults = SendDefaults()
+    var partials: [String: Template] = [:]
+    var usedPartials: Set<String> = []
+    /// Names of milestone steps, and the goal's with its place.
+    var milestones: Set<String> = []
+    var namedMilestone: (id: String, pointer: JSONPointer)?
+    /// Experiments that steps use, as the context or a stored form has them.
+    var experiments: [ExperimentID: ExperimentDefinition] = [:]
 
-    init(events: EventDeclarations?) { self.events = events }
+    init(context: DefinitionContext?) { self.context = context }
+
+    var events: EventDeclarations? { context?.events }
 }
 
 /// The members of an object whose keys were checked.
@@ -80,8 +117,10 @@ struct Fields {
 
 // Reading the plain kinds.
 extension DefinitionReader {
-    mutating func complain(_ node: Node, _ sentence: String, fix: String? = nil) {
-        problems.add(node.pointer, sentence, fix: fix)
+    mutating func complain(
+        _ node: Node, _ sentence: String, _ code: Diagnostic.Code = .form, fix: String? = nil
+    ) {
+        problems.add(node.pointer, sentence, code: code, fix: fix)
     }
 
     /// The members of an object that may hold `keys` only.
@@ -102,16 +141,17 @@ extension DefinitionReader {
         for key in object.keys where !keys.contains(key) {
             let place = node.pointer.appending(key)
             if later.contains(key) {
-                problems.add(place, notYet("The key \"\(key)\" of \(what)"))
+                problems.add(
+                    place, notYet("The key \"\(key)\" of \(what)"), code: .notSupported)
             } else if let reason = refused[key] {
-                problems.add(place, reason)
+                problems.add(place, reason, code: .refused)
             } else {
                 let near = Spelling.nearestWord(to: key, among: keys)
                 if let near { misspelt.insert(near) }
                 problems.add(
                     place,
                     "The key \"\(key)\" is not one of \(what); use \(alternatives(keys)).",
-                    fix: near)
+                    code: .unknownKey, fix: near)
             }
         }
         return Fields(node: node, object: object, misspelt: misspelt)
@@ -121,7 +161,7 @@ extension DefinitionReader {
     mutating func required(_ key: String, in fields: Fields, _ what: String) -> Node? {
         if let node = fields[key] { return node }
         if !fields.misspelt.contains(key) {
-            complain(fields.node, "\(capitalised(what)) needs \"\(key)\"; add it.")
+            complain(fields.node, "\(capitalised(what)) needs \"\(key)\"; add it.", .missingKey)
         }
         return nil
     }
@@ -138,7 +178,8 @@ extension DefinitionReader {
         guard text.utf8.count <= longest else {
             complain(
                 node,
-                "\(capitalised(what)) has \(text.utf8.count) bytes; at most \(longest) are read.")
+                "\(capitalised(what)) has \(text.utf8.count) bytes; at most \(longest) are read.",
+                .size)
             return nil
         }
         return text
@@ -182,9 +223,10 @@ extension DefinitionReader {
             complain(
                 node,
                 "\(capitalised(what)) is from \(range.lowerBound.iso8601) to "
-                    + "\(range.upperBound.iso8601), not \(text).")
+                    + "\(range.upperBound.iso8601), not \(text).", .duration)
         } catch {
-            complain(node, error.description)
+            complain(
+                node, error.description, error.reason.hasPrefix("is longer") ? .duration : .form)
         }
         return nil
     }

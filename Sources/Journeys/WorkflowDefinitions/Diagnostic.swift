@@ -8,6 +8,7 @@ package struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var severity: Severity
+    package var code: Code
     /// The file's name as the caller gave it.
     package var file: String
     /// From 1.
@@ -21,10 +22,12 @@ package struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     package var fix: String?
 
     package init(
-        severity: Severity = .error, file: String, line: Int, column: Int, pointer: JSONPointer,
+        severity: Severity = .error, code: Code, file: String, line: Int, column: Int,
+        pointer: JSONPointer,
         sentence: String, fix: String? = nil
     ) {
         self.severity = severity
+        self.code = code
         self.file = file
         self.line = line
         self.column = column

@@ -27,7 +27,7 @@ package struct EventDeclarations: Sendable, Hashable {
     /// - Parameter file: the file's name for the diagnostics.
     package static func read(_ bytes: [UInt8], file: String) -> Outcome {
         let source = DefinitionSource(bytes, file: file)
-        var reader = DefinitionReader(events: nil)
+        var reader = DefinitionReader(context: nil)
         reader.problems = source.problems
         let declarations = source.root.map { reader.declarations($0) }
         return Outcome(
@@ -35,14 +35,21 @@ package struct EventDeclarations: Sendable, Hashable {
             diagnostics: source.diagnostics(reader.problems))
     }
 
+    /// Whether an outcome is stored and shown only.
+    static func reachesNoRun(_ name: String) -> Bool {
+        name == "connector.test" || name == "connector.handshake"
+    }
+
     /// What is wrong with an event's name, or nil for one that may come.
-    func complaint(about name: String) -> (sentence: String, fix: String?)? {
+    func complaint(
+        about name: String
+    ) -> (sentence: String, code: Diagnostic.Code, fix: String?)? {
         if name.hasPrefix("provider:") {
             if providerEvent(name) != nil { return nil }
-            return ("\"\(name)\" is not of the form provider:<connector>:<TYPE>.", nil)
+            return ("\"\(name)\" is not of the form provider:<connector>:<TYPE>.", .form, nil)
         }
-        if ["connector.test", "connector.handshake"].contains(name) {
-            return ("The event \"\(name)\" is stored and shown and reaches no run.", nil)
+        if Self.reachesNoRun(name) {
+            return ("The event \"\(name)\" is stored and shown and reaches no run.", .form, nil)
         }
         if Vocabulary.outcome(named: name) != nil || events[name] != nil { return nil }
         let known = Vocabulary.outcomes.map(\.name) + events.keys.sorted()
@@ -50,12 +57,12 @@ package struct EventDeclarations: Sendable, Hashable {
         if Vocabulary.owns(name) {
             return (
                 "The vocabulary has no event \"\(name)\"; its names are listed by "
-                    + "\"journey-replay vocabulary\".", fix
+                    + "\"journey-replay vocabulary\".", .form, fix
             )
         }
         return (
             "The event \"\(name)\" is declared nowhere; add it to Workflows/events.json with its "
-                + "properties.", fix
+                + "properties.", isEventName(name) ? .event : .form, fix
         )
     }
 
@@ -77,7 +84,7 @@ extension DefinitionReader {
     ]
 
     mutating func declarations(_ node: Node) -> EventDeclarations {
-        let what = "the event declarations"
+        let what = "the file of events"
         var declared = EventDeclarations()
         guard let fields = fields(node, what, keys: ["$schema", "dsl", "events"]) else {
             return declared

@@ -29,6 +29,25 @@ func providerEvent(_ name: String) -> (connector: String, type: String)? {
     return (String(parts[1]), String(parts[2]))
 }
 
+/// Whether a text has the form of some event's name.
+func isPossibleEvent(_ name: String) -> Bool {
+    isEventName(name) || providerEvent(name) != nil
+}
+
+/// Names of partials: words of `[a-zA-Z0-9_-]` with dots or slashes between.
+func isPartialName(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+        && text.utf8.allSatisfy {
+            isLetterOrDigit($0, upperToo: true) || "_-./".utf8.contains($0)
+        }
+}
+
+/// Ids of features, which belong to another system: visible ASCII without a slash.
+func isFeatureName(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+        && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "/") }
+}
+
 /// A name of RFC 9110 for a header.
 func isHeaderName(_ text: String) -> Bool {
     (1...128).contains(text.utf8.count)

@@ -53,6 +53,22 @@ enum OperandCheck {
         }
     }
 
+    /// Why a value is never of the type that a property is declared with, or nil.
+    static func complaint(property declared: Vocabulary.PropertyType, _ type: StaticType) -> String?
+    {
+        switch (declared, type) {
+        case (_, .any), (_, .null): return nil
+        case (.instant, _): return complaint(instant: type)
+        case (.string, .text), (.string, .amount): return nil
+        case (.money, .object(let object)) where isMoney(object): return nil
+        case (.money, _), (.string, _), (.number, _), (.boolean, _), (.array, _), (.object, _):
+            if kind(type) == declared { return nil }
+            return
+                "The property is declared as \(WorkflowDefinitions.phrase(declared)), and this is "
+                + "\(phrase(type)); change one of them."
+        }
+    }
+
     /// Whether literal JSON is a money: a decimal string and a currency.
     static func isMoney(_ object: JSONObject) -> Bool {
         guard object.count == 2, let amount = object["amount"]?.string,

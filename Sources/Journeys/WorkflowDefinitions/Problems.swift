@@ -19,6 +19,7 @@ struct Node {
 struct Problems {
     struct Problem {
         var severity: Diagnostic.Severity
+        var code: Diagnostic.Code
         var pointer: JSONPointer
         /// Overrides the pointer's place, for what the JSON parser found.
         var offset: Int?
@@ -33,13 +34,21 @@ struct Problems {
 
     var hasErrors: Bool { found.contains { $0.severity == .error } }
 
+    /// Whether a mistake was found inside a part.
+    func hasErrors(under pointer: JSONPointer) -> Bool {
+        found.contains {
+            $0.severity == .error && $0.pointer.tokens.starts(with: pointer.tokens)
+        }
+    }
+
     mutating func add(
-        _ pointer: JSONPointer, _ sentence: String, fix: String? = nil, offset: Int? = nil,
-        severity: Diagnostic.Severity = .error
+        _ pointer: JSONPointer, _ sentence: String, code: Diagnostic.Code, fix: String? = nil,
+        offset: Int? = nil, severity: Diagnostic.Severity = .error
     ) {
         found.append(
             Problem(
-                severity: severity, pointer: pointer, offset: offset, sentence: sentence, fix: fix))
+                severity: severity, code: code, pointer: pointer, offset: offset,
+                sentence: sentence, fix: fix))
     }
 
     /// The diagnostics in the order of the file.
@@ -54,13 +63,15 @@ struct Problems {
             let problem = entry.element.problem
             let (line, column) = lineAndColumn(ofByte: entry.element.offset, in: bytes)
             return Diagnostic(
-                severity: problem.severity, file: file, line: line, column: column,
-                pointer: problem.pointer, sentence: problem.sentence, fix: problem.fix)
+                severity: problem.severity, code: problem.code, file: file, line: line,
+                column: column, pointer: problem.pointer, sentence: problem.sentence,
+                fix: problem.fix)
         }
         if ordered.count > Self.listed, let last = listed.last {
             listed.append(
                 Diagnostic(
-                    file: file, line: last.line, column: last.column, pointer: JSONPointer(),
+                    code: .size, file: file, line: last.line, column: last.column,
+                    pointer: JSONPointer(),
                     sentence: "\(ordered.count - Self.listed) more problems follow; "
                         + "mend these first."))
         }

@@ -26,16 +26,35 @@ struct ScopeMap {
     }
 
     let events: EventDeclarations
-    let trigger: [String]
+    /// Nil when no event starts a run, so that there is no `/trigger`.
+    let trigger: [String]?
+    /// Whether a run has one subscription that `/subscription` is.
+    let watchesSubscription: Bool
     /// By step, the events one of which is bound there.
     let bound: [StepID: Set<String>]
     let tools: [StepID: ActionStep.Tool]
     let stepIDs: [String]
+    /// Whether every step could be read, so that it is known which events are bound where.
+    let knowsEveryStep: Bool
 
-    private static let roots = ["event", "trigger", "customer", "steps", "run", "now"]
+    static let roots = [
+        "event", "trigger", "customer", "subscription", "features", "steps", "run", "now",
+    ]
+    private static let subscription: [String: StaticType] = [
+        "status": .type(.string), "product_id": .type(.string),
+        "pending_product_id": .type(.string), "period_type": .type(.string),
+        "expires_at": .type(.instant), "grace_period_expires_at": .type(.instant),
+        "will_renew": .type(.boolean), "pauses_at": .type(.instant),
+        "refunded_at": .type(.instant), "store": .type(.string), "price": .type(.money),
+    ]
+    private static let feature: [String: StaticType] = [
+        "allowed": .type(.boolean), "unlimited": .type(.boolean), "balance": .type(.number),
+        "type": .type(.string),
+    ]
     private static let meta: [String: StaticType] = [
         "id": .type(.string), "name": .type(.string), "provider_type": .type(.string),
         "connector": .type(.string), "app": .type(.string), "trust": .type(.string),
+        "late": .type(.boolean),
         "occurred_at": .type(.instant), "received_at": .type(.instant),
         "environment": .type(.string),
     ]
@@ -48,22 +67,52 @@ struct ScopeMap {
             "status": .type(.number), "headers": .any, "json": .any, "text": .type(.string),
             "suppressed": .type(.string), "error": .type(.string),
         ],
+        .slack: [
+            "status": .type(.number), "suppressed": .type(.string), "error": .type(.string),
+        ],
         .log: ["suppressed": .type(.string), "error": .type(.string)],
     ]
 
-    func type(of pointer: JSONPointer, in scope: Scope) throws(Refusal) -> StaticType {
+    func type(
+        of pointer: JSONPointer, for claim: DefinitionReader.PlacedClaim
+    ) throws(Refusal) -> StaticType {
+        let scope = claim.scope
         let root = pointer.tokens.first ?? ""
         let rest = Array(pointer.tokens.dropFirst())
-        if case .eventUnderTest(_, isEntry: true) = scope,
-            ["trigger", "steps", "run"].contains(root)
-        {
-            throw Refusal(
-                sentence: "No run exists yet where an entry is judged, so there is no /\(root); "
-                    + "read /event.")
+        if !scope.hasRun, ["trigger", "steps", "run"].contains(root) {
+            throw Refusal(sentence: sentence(withoutRun: root, in: scope))
         }
         switch root {
-        case "event": return try event(rest, names(in: scope), root: root, scope: scope)
-        case "trigger": return try event(rest, trigger, root: root, scope: scope)
+        case "event":
+            guard let names = names(in: scope) else {
+                throw Refusal(sentence: sentence(withoutEventIn: scope))
+            }
+            return try event(rest, names, root: root, scope: scope)
+        case "trigger":
+            guard let trigger else {
+                throw Refusal(
+                    sentence:
+                        "No event starts this workflow, so there is no /trigger; read /customer."
+                )
+            }
+            return try event(rest, trigger, root: root, scope: scope)
+        case "subscription":
+            guard watchesSubscription || claim.asksEverySubscription else {
+                throw Refusal(
+                    sentence:
+                        "There is no one subscription here; ask for any of the customer's with "
+                        + "{\"subscription\": condition}.")
+            }
+            return try member(
+                rest, Self.subscription, of: "/subscription", whole: .type(.object))
+        case "features":
+            guard let id = rest.first, !id.isEmpty else {
+                throw Refusal(
+                    sentence: "/features needs a feature's id, as in /features/pro/allowed.")
+            }
+            return try member(
+                Array(rest.dropFirst()), Self.feature, of: "/features/\(id)",
+                whole: .type(.object))
         case "customer":
             if rest == [""] { throw Refusal(sentence: "\"\(pointer)\" names no attribute.") }
             return .any
@@ -74,8 +123,6 @@ struct ScopeMap {
                 throw Refusal(sentence: "/now is an instant and has no members.", fix: "/now")
             }
             return .type(.instant)
-        case "subscription", "features":
-            throw Refusal(sentence: notYet("The pointer /\(root)"))
         default:
             throw Refusal(
                 sentence: "\"\(pointer)\" names nothing; begin with "
@@ -85,11 +132,39 @@ struct ScopeMap {
         }
     }
 
-    private func names(in scope: Scope) -> [String] {
+    /// The events that `/event` may be; nil when it is none.
+    private func names(in scope: Scope) -> [String]? {
+        let names: [String]
         switch scope {
-        case .eventUnderTest(let names, _): names
-        case .step(let id): (bound[id] ?? []).sorted()
-        case .anywhere: bound.values.reduce(into: Set(trigger)) { $0.formUnion($1) }.sorted()
+        case .eventUnderTest(let tested, _): return tested
+        case .entryWithoutEvent, .segment: return nil
+        case .step(let id): names = (bound[id] ?? []).sorted()
+        case .anywhere:
+            names = bound.values.reduce(into: Set(trigger ?? [])) { $0.formUnion($1) }.sorted()
+        }
+        return names.isEmpty && trigger == nil && knowsEveryStep ? nil : names
+    }
+
+    private func sentence(withoutEventIn scope: Scope) -> String {
+        switch scope {
+        case .segment:
+            "A segment is judged without an event, so there is no /event; read /customer."
+        case .entryWithoutEvent:
+            "No event starts this workflow, so there is no /event; read /customer."
+        case .eventUnderTest, .step, .anywhere:
+            "No event starts this workflow and none is bound here, so there is no /event; read "
+                + "/customer, or wait for an event first."
+        }
+    }
+
+    private func sentence(withoutRun root: String, in scope: Scope) -> String {
+        switch scope {
+        case .segment:
+            "A segment is judged without a run, so there is no /\(root); read /customer."
+        case .entryWithoutEvent:
+            "No run exists yet where an entry is judged, so there is no /\(root); read /customer."
+        case .eventUnderTest, .step, .anywhere:
+            "No run exists yet where an entry is judged, so there is no /\(root); read /event."
         }
     }
 
@@ -127,12 +202,12 @@ struct ScopeMap {
                         ? " or declare the property in Workflows/events.json." : "."),
                 fix: near.map { JSONPointer(tokens: [root, $0] + rest.dropFirst()).description })
         }
-        return types.count > 1 ? .any : try inside(type, rest, root: root)
+        return types.count > 1 ? .any : try inside(type, rest, in: "/" + root)
     }
 
     /// The type of what lies inside a property.
     private func inside(
-        _ type: Vocabulary.PropertyType, _ path: [String], root: String
+        _ type: Vocabulary.PropertyType, _ path: [String], in base: String
     ) throws(Refusal) -> StaticType {
         guard path.count > 1 else { return .type(type) }
         switch type {
@@ -140,13 +215,13 @@ struct ScopeMap {
         case .money where path.count == 2 && path[1] == "amount": return .amount
         case .money where path.count == 2 && path[1] == "currency": return .type(.string)
         case .money, .string, .number, .boolean, .instant:
-            let whole = JSONPointer(tokens: [root, path[0]])
+            let whole = base + JSONPointer(tokens: [path[0]]).description
             let members = type == .money ? "amount and currency only" : "no members"
             throw Refusal(
                 sentence: "\(whole) is \(phrase(type)), which has \(members).",
                 fix: type == .money
                     ? Spelling.nearestWord(to: path[1], among: ["amount", "currency"])
-                        .map { whole.appending($0).description } : whole.description)
+                        .map { whole + "/" + $0 } : whole)
         }
     }
 
@@ -175,12 +250,12 @@ struct ScopeMap {
     ) throws(Refusal) -> StaticType {
         guard let name = rest.first else { return type }
         guard let found = members[name] else {
-            if name == "late" { throw Refusal(sentence: notYet("The pointer \(whole)/late")) }
             let names = members.keys.sorted()
             throw Refusal(
                 sentence: "\(whole) has no \"\(name)\"; it has \(alternatives(names)).",
                 fix: Spelling.nearestWord(to: name, among: names).map { whole + "/" + $0 })
         }
+        if case .type(.money) = found { return try inside(.money, rest, in: whole) }
         if rest.count > 1, found != .any {
             throw Refusal(
                 sentence: "\(whole)/\(name) has no members.", fix: "\(whole)/\(name)")

@@ -28,30 +28,3 @@ package indirect enum ValueTree: Sendable, Hashable {
         }
     }
 }
-
-/// Three-valued: *true*, *false*, *unknown* (S11).
-package indirect enum Condition: Sendable, Hashable {
-    /// Comparisons of two values of one type.
-    package enum Comparison: String, Sendable, Hashable, CaseIterable {
-        case eq, neq, lt, lte, gt, gte
-    }
-
-    /// Tests of the ends of a text.
-    package enum TextTest: String, Sendable, Hashable, CaseIterable {
-        case startsWith = "starts_with"
-        case endsWith = "ends_with"
-    }
-
-    case all([Condition])
-    case any([Condition])
-    case not(Condition)
-    case compare(Comparison, Value, Value)
-    /// Inclusive on both ends.
-    case between(Value, low: Value, high: Value)
-    case isIn(Value, [Value])
-    /// An array holds the value, or a string holds the text.
-    case contains(Value, Value)
-    case text(TextTest, Value, Value)
-    /// `null` exists.
-    case exists(JSONPointer)
-}

@@ -19,31 +19,24 @@ extension WorkflowParser {
         read(bytes, file: file) { reader, node in reader.value(node) }
     }
 
-    private static let roots = ["event", "trigger", "customer", "steps", "run", "now"]
-    private static let laterRoots = ["subscription", "features"]
-
     private static func read<Part>(
         _ bytes: [UInt8], file: String, _ part: (inout DefinitionReader, Node) -> Part?
     ) -> (Part?, [Diagnostic]) {
         let source = DefinitionSource(bytes, file: file)
-        var reader = DefinitionReader(events: nil)
+        var reader = DefinitionReader(context: nil)
         reader.problems = source.problems
         let read = source.root.flatMap { part(&reader, $0) }
-        for (claim, _) in reader.claims {
-            guard case .reference(let pointer, let place) = claim else { continue }
+        let roots = ScopeMap.roots
+        for placed in reader.claims {
+            guard case .reference(let pointer, let place) = placed.claim else { continue }
             let root = pointer.tokens.first ?? ""
-            if laterRoots.contains(root) {
-                reader.problems.add(place, notYet("The pointer /\(root)"))
-            } else if !roots.contains(root) {
-                let fix = Spelling.nearestWord(to: root, among: roots)
-                reader.problems.add(
-                    place,
-                    "\"\(pointer)\" names nothing; begin with "
-                        + "\(alternatives(roots.map { "/" + $0 })).",
-                    fix: fix.map {
-                        JSONPointer(tokens: [$0] + pointer.tokens.dropFirst()).description
-                    })
-            }
+            if roots.contains(root) { continue }
+            let fix = Spelling.nearestWord(to: root, among: roots)
+            reader.problems.add(
+                place,
+                "\"\(pointer)\" names nothing; begin with "
+                    + "\(alternatives(roots.map { "/" + $0 })).", code: .pointer,
+                fix: fix.map { JSONPointer(tokens: [$0] + pointer.tokens.dropFirst()).description })
         }
         let isUsable = !reader.problems.hasErrors
         return (isUsable ? read : nil, source.diagnostics(reader.problems))

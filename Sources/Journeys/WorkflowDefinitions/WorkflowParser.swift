@@ -46,18 +46,38 @@ package enum WorkflowParser {
     package static func read(
         _ bytes: [UInt8], file: String, events: EventDeclarations
     ) -> ParseOutcome {
+        read(bytes, file: file, context: DefinitionContext(events: events))
+    }
+
+    /// Reads and checks a definition with what stands beside it.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's content, at most ``longestFile`` bytes.
+    ///   - file: its name for the diagnostics; the last part must be `<id>.json`.
+    ///   - context: the events, segments, experiments, workflows and zones there are.
+    package static func read(
+        _ bytes: [UInt8], file: String, context: DefinitionContext
+    ) -> ParseOutcome {
         let source = DefinitionSource(bytes, file: file)
-        var reader = DefinitionReader(events: events)
+        var reader = DefinitionReader(context: context)
         reader.problems = source.problems
         var definition: WorkflowDefinition?
         if let root = source.root {
             definition = reader.workflow(root, fileName: source.fileName)
         }
-        let diagnostics = source.diagnostics(reader.problems)
-        guard let definition, !reader.problems.hasErrors else {
-            return ParseOutcome(published: nil, diagnostics: diagnostics)
+        var published: PublishedWorkflow?
+        if let definition, !reader.problems.hasErrors {
+            do throws(PublishedFormError) {
+                published = try publish(definition)
+            } catch {
+                reader.problems.add(
+                    JSONPointer(),
+                    "The form it would be published in is refused: \(error.reason) Write that part "
+                        + "otherwise.", code: .size)
+            }
         }
-        return ParseOutcome(published: publish(definition), diagnostics: diagnostics)
+        return ParseOutcome(
+            published: published, diagnostics: source.diagnostics(reader.problems))
     }
 
     /// Reads a published form back; its names are not checked again, since the declarations may have
@@ -73,7 +93,7 @@ package enum WorkflowParser {
         } catch {
             throw PublishedFormError(reason: "\(capitalised(error.description)).")
         }
-        var reader = DefinitionReader(events: nil)
+        var reader = DefinitionReader(context: nil)
         let root = Node(value: value, pointer: JSONPointer())
         guard let definition = reader.workflow(root, fileName: nil) else {
             let first = reader.problems.found.first { $0.severity == .error }
@@ -85,13 +105,10 @@ package enum WorkflowParser {
 
     /// The published form. The definition is read back from it, so that a run acts the same whether
     /// its definition came from a file or from the store.
-    private static func publish(_ definition: WorkflowDefinition) -> PublishedWorkflow {
-        let canonical = definition.json.canonicalBytes
-        do throws(PublishedFormError) {
-            return try load(canonical: canonical)
-        } catch {
-            preconditionFailure("the published form of \(definition.id) is not read back: \(error)")
-        }
+    private static func publish(
+        _ definition: WorkflowDefinition
+    ) throws(PublishedFormError) -> PublishedWorkflow {
+        try load(canonical: definition.json.canonicalBytes)
     }
 }
 
@@ -112,8 +129,8 @@ struct DefinitionSource {
         if bytes.count > WorkflowParser.longestFile {
             problems.add(
                 JSONPointer(),
-                "The file has \(bytes.count) bytes; at most \(WorkflowParser.longestFile) are read."
-            )
+                "The file has \(bytes.count) bytes; at most \(WorkflowParser.longestFile) are read.",
+                code: .size)
         } else {
             do throws(JSONError) {
                 document = try JSONParser.parseDocument(bytes, options: WorkflowParser.options)
@@ -139,14 +156,16 @@ struct DefinitionSource {
                 problems.add(
                     twin.pointer,
                     "The key \"\(twin.key)\" stands twice in one object; leave one out.",
-                    offset: twin.offset)
+                    code: .twinKey, offset: twin.offset)
             }
             if !problems.hasErrors {
-                problems.add(JSONPointer(), sentence(of: error), offset: error.offset)
+                problems.add(
+                    JSONPointer(), sentence(of: error), code: .syntax, offset: error.offset)
             }
             return document
         } catch {
-            problems.add(JSONPointer(), sentence(of: error), offset: error.offset)
+            problems.add(
+                JSONPointer(), sentence(of: error), code: .syntax, offset: error.offset)
             return nil
         }
     }

@@ -11,7 +11,7 @@ extension JSONParser {
                     throw JSONError(kind: .invalidUTF8, offset: start)
                 }
                 position &+= 1
-                return text
+                return options.marksReplaced ? marked(text, span) : text
             }
             if byte == UInt8(ascii: "\\") { return try parseEscapedString(from: start) }
             if byte < 0x20 { throw error(.syntax) }
@@ -22,6 +22,8 @@ extension JSONParser {
 
     private mutating func parseEscapedString(from start: Int) throws(JSONError) -> String {
         var out = Array(bytes[start..<position])
+        // Where U+FFFD was put and marked already: there the text's own is not meant.
+        var marks: [Int] = []
         while position < bytes.count {
             let byte = bytes[position]
             position &+= 1
@@ -29,7 +31,8 @@ extension JSONParser {
                 guard let text = String(validating: out, as: UTF8.self) else {
                     throw JSONError(kind: .invalidUTF8, offset: start)
                 }
-                return text
+                return options.marksReplaced
+                    ? out.withUnsafeBufferPointer { marked(text, $0, except: marks) } : text
             }
             if byte < 0x20 {
                 position &-= 1
@@ -49,7 +52,17 @@ extension JSONParser {
             case UInt8(ascii: "n"): out.append(0x0a)
             case UInt8(ascii: "r"): out.append(0x0d)
             case UInt8(ascii: "t"): out.append(0x09)
-            case UInt8(ascii: "u"): out += String(try parseUnicodeEscape()).utf8
+            case UInt8(ascii: "u"):
+                let before = replacements
+                let first = position
+                let scalar = try parseUnicodeEscape()
+                if options.marksReplaced, replacements > before {
+                    marks.append(out.count)
+                    let digits = bytes[first..<min(first + 4, bytes.count)].map { $0 | 0x20 }
+                    out += Self.replacementBytes + digits
+                } else {
+                    out += String(scalar).utf8
+                }
             default:
                 position &-= 1
                 throw error(.syntax)
@@ -83,6 +96,27 @@ extension JSONParser {
         guard options.replacesUnstorable else { throw error(.loneSurrogate) }
         replacements += 1
         return replacement
+    }
+
+    private static let replacementBytes: [UInt8] = [0xef, 0xbf, 0xbd]
+
+    /// The text with `fffd` after each U+FFFD of its own that four hexadecimal digits follow.
+    private func marked(
+        _ text: String, _ bytes: UnsafeBufferPointer<UInt8>, except marks: [Int] = []
+    ) -> String {
+        guard bytes.count >= 7, bytes.contains(0xef) else { return text }
+        var out: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            out.append(byte)
+            guard byte == 0xbd, index >= 2, index + 4 < bytes.count, bytes[index - 1] == 0xbf,
+                bytes[index - 2] == 0xef, !marks.contains(index - 2),
+                bytes[(index + 1)...(index + 4)].allSatisfy({
+                    (48...57).contains($0) || (97...102).contains($0)
+                })
+            else { continue }
+            out += Array("fffd".utf8)
+        }
+        return String(decoding: out, as: UTF8.self)
     }
 
     private mutating func parseFourHexDigits() throws(JSONError) -> UInt32 {

@@ -9,6 +9,10 @@ package struct JSONParser {
         /// Put U+FFFD for `\u0000` and lone surrogates, which PostgreSQL cannot hold; otherwise
         /// both are errors.
         package var replacesUnstorable = false
+        /// With `replacesUnstorable`: put four hexadecimal digits after U+FFFD that tell what stood
+        /// there, and `fffd` after a U+FFFD of the text's own that such digits follow. No two texts
+        /// then become one, so ids that were altered stay different ids.
+        package var marksReplaced = false
 
         /// The strict options.
         package init() {}
@@ -20,6 +24,12 @@ package struct JSONParser {
             var options = Options()
             options.refusesDuplicateKeys = false
             options.replacesUnstorable = true
+            return options
+        }()
+        /// For a body whose ids must stay apart: as ``webhook``, with marks for what was replaced.
+        package static let delivery: Options = {
+            var options = webhook
+            options.marksReplaced = true
             return options
         }()
     }

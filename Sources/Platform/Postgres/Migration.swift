@@ -1,6 +1,6 @@
 /// One step of a schema's history; once released it is never changed.
 package struct Migration: Sendable, Hashable {
-    /// From 1, without gaps.
+    /// From 1 upwards; a number may be left out.
     package let version: Int
     package let name: String
     package let sql: String
@@ -35,6 +35,14 @@ package struct MigrationStatus: Sendable, Hashable {
     package let pending: [Migration]
     /// Applied ones whose SQL is no longer what it was.
     package let changed: [Migration]
+
+    /// A standing, also one read otherwise than by a ``Migrator``.
+    package init(current: Int, newest: Int, pending: [Migration], changed: [Migration]) {
+        self.current = current
+        self.newest = newest
+        self.pending = pending
+        self.changed = changed
+    }
 
     /// Whether the schema is exactly what this program wants.
     package var isCurrent: Bool { current == newest && pending.isEmpty && changed.isEmpty }

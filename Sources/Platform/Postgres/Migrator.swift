@@ -1,3 +1,4 @@
+internal import FailPoints
 package import Reactor
 
 /// Brings a schema forward, one transaction a migration, one process at a time.
@@ -20,8 +21,8 @@ package struct Migrator: Sendable {
             "\(schema) is not a schema's name")
         let versions = migrations.map(\.version)
         precondition(
-            versions == Array(1..<(migrations.count + 1)),
-            "migrations must be numbered from 1 without gaps")
+            versions.first ?? 1 == 1 && zip(versions, versions.dropFirst()).allSatisfy(<),
+            "migrations must be numbered upwards from 1")
         self.schema = schema
         self.migrations = migrations
         self.lockTimeout = lockTimeout
@@ -104,7 +105,7 @@ package struct Migrator: Sendable {
             }
         }
         return MigrationStatus(
-            current: applied.keys.max() ?? 0, newest: migrations.count,
+            current: applied.keys.max() ?? 0, newest: migrations.last?.version ?? 0,
             pending: migrations.filter { applied[$0.version] == nil },
             changed: migrations.filter { migration in
                 applied[migration.version].map { $0 != migration.checksum } ?? false
@@ -151,10 +152,12 @@ package struct Migrator: Sendable {
         do throws(PostgresError) {
             if migration.runsOutsideTransaction {
                 try await connection.simple(migration.sql, name: "migration", timeout: limit)
+                failPoint("migrate.changed")
                 try await connection.simple(record(migration), name: "migration_record")
             } else {
                 try await connection.simple("begin", name: "begin")
                 try await connection.simple(migration.sql, name: "migration", timeout: limit)
+                failPoint("migrate.changed")
                 try await connection.simple(record(migration), name: "migration_record")
                 try await connection.simple("commit", name: "commit")
             }

@@ -1,4 +1,5 @@
 internal import CPostgres
+internal import FailPoints
 internal import Reactor
 
 extension PostgresConnection {
@@ -27,6 +28,9 @@ extension PostgresConnection {
             throw giveUp(wire)
         }
         register(exchange)
+        #if DEBUG
+            for item in batch.items { failPoint("postgres.sent." + item.statement.name) }
+        #endif
         let results = try await answer(
             to: exchange, ignoresCancellation: batch.ignoresCancellation)
         if batch.commits, let last = results.last, last.commandTag != "COMMIT" {

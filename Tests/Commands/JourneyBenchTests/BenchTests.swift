@@ -57,7 +57,10 @@ import Testing
             #expect(conditions["postgresql"]?["synchronous_commit"]?.string == "on")
             #expect(conditions["postgresql"]?["server_version"]?.string != nil)
             let measures = try #require(report["measures"]?.array)
-            #expect(measures.compactMap { $0["measure"]?.string } == ["ingest", "ingest", "turns"])
+            #expect(
+                measures.compactMap { $0["measure"]?.string } == [
+                    "ingest", "ingest", "turns", "features",
+                ])
             for measure in measures {
                 for name in ["floor_per_second", "product_per_second", "ratio", "runs", "spread"] {
                     #expect(measure[name]?.number != nil, "\(name)")

@@ -19,16 +19,35 @@ import Testing
         for (path, command) in Self.commands {
             #expect(!command.examples.isEmpty, "\(path)")
             for example in command.examples {
-                // What runs before or after a pipe is another program's business.
-                let mine = example.line.split(separator: "|").map { line in
-                    line.split(separator: " ").map { $0.filter { $0 != "\"" } }
-                }
+                // What runs before or after a pipe is another program's business, a file the shell's.
+                let mine = example.line.split { $0 == "|" || $0 == ">" }.map(Self.words)
                 let words = try #require(mine.first { $0.first == "journey-replay" })
                 let parsed = try CommandSpecification.replay.parse(Array(words.dropFirst()))
                 #expect(parsed.wish == .run)
                 #expect(parsed.path.starts(with: path), "\(example.line) explains another verb")
             }
         }
+    }
+
+    /// As a shell splits a line: blanks inside quotes stay.
+    private static func words(_ line: Substring) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in line {
+            if character == quote {
+                quote = nil
+            } else if quote == nil, character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if quote == nil, character == " " {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        return words + (word.map { [$0] } ?? [])
     }
 
     @Test func `every help says usage, options and examples`() async throws {

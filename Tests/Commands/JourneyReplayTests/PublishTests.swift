@@ -15,7 +15,7 @@ struct PublishTests {
             let rows = try answer.output.split(separator: "\n").map {
                 try JSONParser.parse(String($0))
             }
-            #expect(rows.map { $0["change"]?.string } == ["new", "new"])
+            #expect(rows.map { $0["change"]?.string } == Array(repeating: "new", count: 14))
             let again = try await world.run("publish", folder, "--dry-run")
             #expect(again.output.contains("new"))
         }
@@ -34,7 +34,7 @@ struct PublishTests {
             person.answer = "y"
             let agreed = try await world.run("publish", folder, "--reason", "a test", in: person)
             #expect(agreed.code == 0)
-            #expect(agreed.error.contains("Publish 2 workflows? [y/N]"))
+            #expect(agreed.error.contains("Publish 14 workflows? [y/N]"))
             #expect(agreed.output.contains("trial-onboarding"))
         }
     }
@@ -84,9 +84,25 @@ struct PublishTests {
                 #"{"database": {"url": {"env": "DB"}}, "accounts": {"ops-hock": {"tool": "log"}}}"#,
                 to: "config.json", in: place)
             let answer = try await ReplayWorld(environment: ["DB": "host=/nowhere"]).run(
-                "--config", configuration, "publish", folder, "--yes", "--reason", "a test")
+                "--config", configuration, "publish", folder + "/new-subscriber-alert.json",
+                "--yes",
+                "--reason", "a test")
             #expect(answer.code == 1)
             #expect(answer.error.contains("the account \"ops-hook\""), "\(answer.error)")
+        }
+    }
+
+    @Test func `an account of another tool is refused`() async throws {
+        try await TemporaryFolder.with { place in
+            let configuration = write(
+                #"{"database": {"url": {"env": "DB"}}, "accounts": {"ops-hook": {"tool": "log"}}}"#,
+                to: "config.json", in: place)
+            let answer = try await ReplayWorld(environment: ["DB": "host=/nowhere"]).run(
+                "--config", configuration, "publish", folder + "/new-subscriber-alert.json",
+                "--yes",
+                "--reason", "a test")
+            #expect(answer.code == 1)
+            #expect(answer.error.contains("is one of the tool log, not http"), "\(answer.error)")
         }
     }
 

@@ -64,8 +64,16 @@ struct StoryWorld: Sendable {
     }
 
     /// Stores a webhook and takes the customer's turn.
-    func deliver(_ name: String) async throws {
-        let body = try Self.body(name)
+    /// - Parameter id: another id for the provider's event than the file's.
+    func deliver(_ name: String, id: String? = nil) async throws {
+        var body = try Self.body(name)
+        if let id {
+            var json = try JSONParser.parse(body).object ?? JSONObject()
+            var event = json["event"]?.object ?? JSONObject()
+            event["id"] = .string(id)
+            json["event"] = .object(event)
+            body = JSONValue.object(json).bytes
+        }
         let envelope = connector.envelope(of: try JSONParser.parse(body))
         _ = try await DeliveryStore(pool: pool).store([
             ArrivedDelivery(

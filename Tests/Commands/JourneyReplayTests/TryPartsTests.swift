@@ -25,6 +25,62 @@ import Testing
         #expect(json["until"] == nil)
     }
 
+    @Test func `a condition asks events, segments, features and subscriptions of the scope file`()
+        async throws
+    {
+        let condition = #"""
+            {"all": [
+              {"events": {"event": "paid", "within": "P7D", "count": {"gte": 2}}},
+              {"segment": {"id": "vip", "entered_within": "P2D"}},
+              {"feature": {"id": "export", "balance": {"gte": 3}}},
+              {"subscription": {"eq": [{"ref": "/subscription/status"}, "active"]}}]}
+            """#
+        let scope = #"""
+            {"now": "2026-03-08T00:00:00Z",
+             "events": [{"event": "paid", "occurred_at": "2026-03-01T00:00:00Z"},
+                        {"event": "paid", "occurred_at": "2026-03-07T00:00:00Z"}],
+             "segments": {"vip": {"member": true, "entered_at": "2026-03-07T00:00:00Z"}},
+             "features": {"export": {"allowed": true, "balance": 5}},
+             "subscriptions": [{"status": "expired"}, {"status": "active"}]}
+            """#
+        let answer = try await run("condition", condition, scope: scope)
+        #expect(answer.code == 0, "\(answer.error)")
+        let json = try JSONParser.parse(answer.output)
+        #expect(json["result"]?.string == "true")
+        #expect(json["until"]?.string == "2026-03-08T00:00:00.001Z")
+        let bad = try await run("condition", condition, scope: #"{"events": [{"event": "paid"}]}"#)
+        #expect(bad.code == 2)
+        #expect(bad.error.contains("events/0/occurred_at"))
+    }
+
+    @Test func `a window tells whether it is open and when that changes`() async throws {
+        func run(_ window: String, _ more: String...) async throws -> Answer {
+            try await TemporaryFolder.with { folder in
+                let file = write(window, to: "window.json", in: folder)
+                return try await ReplayWorld().run(["try", "window", file] + more)
+            }
+        }
+        let quiet = #"{"start": "09:00", "end": "17:00", "days": ["mon"], "timezone": "Etc/UTC"}"#
+        let inside = try await run(quiet, "--at", "2026-03-02T10:00:00Z")
+        #expect(
+            try JSONParser.parse(inside.output)
+                == ["inside": true, "closes_at": "2026-03-02T17:00:00.000Z"])
+        let berlin = try await run(
+            quiet, "--at", "2026-03-29T00:30:00Z", "--timezone", "Europe/Berlin")
+        #expect(
+            try JSONParser.parse(berlin.output)
+                == ["inside": false, "opens_at": "2026-03-30T07:00:00.000Z"])
+        for (window, word) in [
+            (#"{"start": "9:00", "end": "17:00"}"#, "start"),
+            (#"{"start": "09:00", "end": "17:00", "day": []}"#, "days"),
+            (#"{"start": "09:00", "end": "17:00", "days": ["Monday"]}"#, "Monday"), ("3", "object"),
+        ] {
+            let refused = try await run(window, "--at", "2026-03-02T10:00:00Z")
+            #expect(refused.code == 2)
+            #expect(refused.error.contains(word))
+        }
+    }
+
     @Test func `what is missing makes a condition unknown`() async throws {
         let answer = try await run("condition", #"{"lt": [{"ref": "/customer/days"}, 3]}"#)
         let json = try JSONParser.parse(answer.output)

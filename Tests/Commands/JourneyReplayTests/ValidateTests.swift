@@ -29,6 +29,7 @@ import Testing
             #expect(row["column"]?.integer == 3)
             #expect(row["severity"]?.string == "error")
             #expect(row["fix"]?.string == "kind")
+            #expect(row["code"]?.string == "unknown_key")
         }
     }
 
@@ -60,5 +61,18 @@ import Testing
         #expect(people.output.contains("a free trial began"))
         let names = try await ReplayWorld().run("vocabulary", "-o", "ids")
         #expect(names.output.hasPrefix("purchase.started\n"))
+    }
+
+    @Test func `a schema of each kind of file is printed`() async throws {
+        for kind in ["workflow", "segment", "experiment", "events", "simulation"] {
+            let answer = try await ReplayWorld().run("schema", kind)
+            #expect(answer.code == 0)
+            #expect(try JSONParser.parse(answer.output)["title"]?.string == kind)
+        }
+        let plain = try await ReplayWorld().run("schema")
+        #expect(try JSONParser.parse(plain.output)["title"]?.string == "workflow")
+        let wrong = try await ReplayWorld().run("schema", "workflwo")
+        #expect(wrong.code == 2)
+        #expect(wrong.error.contains("workflow, segment, experiment, events, simulation"))
     }
 }

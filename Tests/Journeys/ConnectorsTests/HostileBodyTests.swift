@@ -68,6 +68,7 @@ struct HostileBodyTests {
         }
     }
 
+    // S5.2 S5.1
     @Test func `a time over a day ahead is clamped and marked, a day is not`() throws {
         let edge = World.receivedAt.milliseconds + 86_400_000
         let body = { (time: Int64) in
@@ -94,7 +95,8 @@ struct HostileBodyTests {
         let event = try renewal(
             ", \"product_id\": \"a\\u0000b\", \"x\": \"\\ud83d\", \"\\udc00k\": 1, \"y\": \"\\ud83d\\ude00\""
         )
-        #expect(event.properties["product_id"] == "a\u{fffd}b")
+        #expect(event.properties["product_id"] == "a\u{fffd}0000b")
+        #expect(event.raw["x"] == "\u{fffd}d83d")
         #expect(event.raw["y"] == "😀")
         #expect(event.notes == ["3 characters were replaced by U+FFFD"])
         #expect(!event.raw.text.utf8.contains(0))
@@ -183,10 +185,11 @@ struct HostileBodyTests {
     func `mutated bodies never trap and always give a storable event`(seed: UInt64) throws {
         print("seed=\(seed)")
         var generator = SeededGenerator(seed: seed)
-        let connectors = [
-            "revenuecat": try World.connector("revenuecat"),
-            "superwall": try World.connector("superwall"),
-        ]
+        var connectors: [String: Connector] = [:]
+        for provider in ProviderDefinition.shipped {
+            connectors[provider.name] = try World.connector(provider.name)
+        }
+        let foreign = try ProviderDefinition.shipped.map { try World.connector($0.name) }
         let bodies = try World.webhooks.map { ($0, try World.webhook($0)) }
         for _ in 0..<1_500 {
             guard let (name, original) = bodies.randomElement(using: &generator),
@@ -195,6 +198,12 @@ struct HostileBodyTests {
             var body = original
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 mutate(&body, &generator)
+            }
+            // Any provider's mapping must live with any other's body.
+            if let other = foreign.randomElement(using: &generator) {
+                let told = other.event(
+                    body: body, receivedAt: World.receivedAt, providerEventID: "m")
+                #expect(Vocabulary.outcome(named: told.name) != nil, "seed=\(seed)")
             }
             let event = connector.event(
                 body: body, receivedAt: World.receivedAt, providerEventID: "m")

@@ -59,6 +59,7 @@ struct IdentityTests {
         #expect(connector.envelope(of: ["event": ["id": .string(long + "y")]]).eventID != id)
     }
 
+    // S16.1
     @Test func `without an event id the body's digest stands for it`() throws {
         let body: JSONValue = ["event": ["id": "", "type": "TEST"]]
         let envelope = try World.connector("revenuecat").envelope(of: body)
@@ -79,11 +80,54 @@ struct IdentityTests {
         #expect(connector.envelope(of: absent).person.isAnonymous)
     }
 
-    @Test func `a list of thousands of aliases is cut`() throws {
+    @Test func `of thousands of aliases 50 ids are read and the others counted`() throws {
         let many = (0..<5_000).map { JSONValue.string("user-\($0)") }
         let person = try person(["aliases": .array(many)])
         #expect(person.id == "user-0")
-        #expect(person.aliases.count == 255)
+        #expect(person.aliases.count == 49)
+        let long = JSONValue.string(String(repeating: "x", count: 513))
+        let body: JSONValue = [
+            "event": ["id": "1", "type": "TEST", "aliases": .array(many + [long, "user-1"])]
+        ]
+        let event = try World.connector("revenuecat").event(
+            body: body.bytes, receivedAt: World.receivedAt, providerEventID: "1")
+        #expect(event.notes.contains { $0.hasPrefix("4951 customer ids past 50") })
+    }
+
+    @Test func `ids that differ by what PostgreSQL cannot hold stay different`() throws {
+        let spellings = [
+            "a\\u0000b", "a\\ud800b", "a\\udfffb", "a\\ufffdb", "a\u{fffd}0000b",
+            "a\u{fffd}fffd0000b",
+            "a\u{fffd}d800b", "a\\ufffd\\u0030000b", "a\\ud800\\ud800b", "a\\ud8000\\u0000b",
+        ]
+        var ids: [String] = []
+        for spelling in spellings {
+            let body = "{\"event\": {\"app_user_id\": \"\(spelling)\"}}"
+            guard case .object(let value, _) = DeliveredBody(Array(body.utf8)) else {
+                Issue.record("\(spelling)")
+                continue
+            }
+            ids.append(
+                try #require(try World.connector("revenuecat").envelope(of: value).person.id))
+        }
+        // The fifth and the eighth are two spellings of one text.
+        #expect(ids[4] == ids[7])
+        #expect(Set(ids).count == spellings.count - 1)
+        #expect(ids[3] == "a\u{fffd}b")
+        #expect(ids.allSatisfy { !$0.utf8.contains(0) })
+    }
+
+    @Test func `ids that a definition calls made up are aliases and never an identified id`() throws
+    {
+        let connector = try World.connector("qonversion")
+        let known: JSONValue = [
+            "user_id": "QON_1", "custom_user_id": "", "identity_id": "user-7",
+        ]
+        #expect(
+            connector.envelope(of: known).person == Event.Person(id: "user-7", aliases: ["QON_1"]))
+        let unknown: JSONValue = ["user_id": "QON_1", "custom_user_id": ""]
+        #expect(
+            connector.envelope(of: unknown).person == Event.Person(id: "QON_1", isAnonymous: true))
     }
 
     @Test func `an environment that is missing or unknown is the configured one`() throws {

@@ -77,6 +77,10 @@ struct MappingTests {
             "subscription_key": "310000000000101", "expires_at": "2026-03-09T09:00:00.000Z",
             "price": ["amount": "0", "currency": "EUR"],
             "price_usd": ["amount": "0", "currency": "USD"], "is_family_share": false,
+            "attributes": ["email": "user-1042@example.com", "display_name": "Robin"],
+            "attribute_times": [
+                "email": "2026-03-02T08:58:00.000Z", "display_name": "2026-03-02T08:58:00.000Z",
+            ],
         ]
         #expect(JSONValue.object(event.properties) == expected)
         #expect(event.providerType == "INITIAL_PURCHASE")

@@ -22,8 +22,13 @@ struct ProviderDefinitionTests {
         try ProviderDefinition(parsing: value.bytes)
     }
 
-    @Test func `both shipped definitions can be read and printed`() throws {
-        #expect(ProviderDefinition.shipped.map(\.name) == ["revenuecat", "superwall"])
+    @Test func `every shipped definition can be read and printed`() throws {
+        #expect(
+            ProviderDefinition.shipped.map(\.name) == [
+                "revenuecat", "superwall", "stripe", "apple", "google", "adapty", "paddle",
+                "lemonsqueezy", "chargebee", "qonversion", "purchasely", "standard-webhooks",
+                "json",
+            ])
         for definition in ProviderDefinition.shipped {
             #expect(try parse(definition.source) == definition)
             #expect(definition.outcomes.allSatisfy { Vocabulary.outcome(named: $0) != nil })
@@ -75,9 +80,34 @@ struct ProviderDefinitionTests {
         ("/environment/values", ["live": 1], "/environment/values/live"),
         ("/customer/ids", [["from": "/a"]], "/customer/ids/0/from"),
         ("/customer/anonymous_prefixes", [""], "/customer/anonymous_prefixes/0"),
-        ("/properties/price/as", "number", "/properties/price/as"),
+        ("/properties/price/as", "decimal", "/properties/price/as"),
         ("/properties/price/currency", nil, "/properties/price/currency"),
-        ("/properties/price/at", ["/a", "/b"], "/properties/price/at"),
+        ("/properties/price/currency", "euro", "/properties/price/currency"),
+        ("/properties/raw", ["at": "/a", "as": "text"], "/properties/raw"),
+        ("/properties/s", ["at": "/s", "as": "text", "values": [:]], "/properties/s/values"),
+        ("/properties/s", ["at": "/s", "as": "word", "only": 1], "/properties/s/only"),
+        ("/properties/s", ["at": "/s", "as": ["text", "s"]], "/properties/s/as"),
+        ("/properties/s", ["as": "constant"], "/properties/s/value"),
+        ("/properties/s", ["at": ["format": "{a}"], "as": "text"], "/properties/s/at/format"),
+        ("/properties/s", ["at": ["format": "a{/b"], "as": "text"], "/properties/s/at/format"),
+        (
+            "/properties/s", ["at": ["format": "a{/b}", "at": "/c"], "as": "text"],
+            "/properties/s/at/at"
+        ),
+        ("/decode", [["at": "/a", "as": "rot13"]], "/decode/0/as"),
+        ("/decode", [["at": "a", "as": "jws"]], "/decode/0/at"),
+        ("/exponents", ["EUR": 9], "/exponents/EUR"),
+        ("/exponents", ["euro": 2], "/exponents/euro"),
+        ("/attributes", [1], "/attributes"),
+        ("/attributes", ["email": ["at": "/a", "as": "mail"]], "/attributes/email/as"),
+        ("/attributes", ["*": ["names": [:]]], "/attributes/*/at"),
+        ("/attributes", ["*": ["at": "/a", "names": ["x": 1]]], "/attributes/*/names/x"),
+        ("/extends", "nobody", "/extends"), ("/extends", 1, "/extends"),
+        ("/rules", [["when": [:], "outcome": ["at": "x"]]], "/rules/0/outcome/at"),
+        (
+            "/rules", [["when": ["/a": ["not": []]], "outcome": "connector.test"]],
+            "/rules/0/when/~1a"
+        ),
         (
             "/properties/store", ["at": "/s", "as": "text", "currency": "USD"],
             "/properties/store/currency"

@@ -16,6 +16,7 @@ struct SamenessTests {
         try JSONParser.parse(try World.webhook("revenuecat/trial-started"))
     }
 
+    // S16.2
     @Test func `a repeat with other bytes and the same meaning is the same event`() throws {
         let first = try event(try trial())
         var members = try #require(try trial()["event"]?.object?.members)

@@ -1,7 +1,6 @@
 import JSON
 import JourneyEngine
 import JourneyStorage
-import Locks
 import Testing
 import WorkflowDefinitions
 
@@ -9,19 +8,8 @@ import WorkflowDefinitions
 
 /// How many attempts may start: by account, by rate, and in the whole process.
 @Suite struct AccountGatesTests {
-    /// A clock that moves when told.
-    private final class Clock: Sendable {
-        private let now = Guarded(ContinuousClock.now)
-        var instant: ContinuousClock.Instant { now.withLock { $0 } }
-        func advance(_ duration: Duration) { now.withLock { $0 += duration } }
-    }
-
-    private func gates(
-        _ accounts: JSONValue, concurrency: Int = 100, _ clock: Clock = Clock()
-    ) throws -> AccountGates {
-        AccountGates(
-            accounts: try DispatchWorld.accounts(accounts), concurrency: concurrency,
-            clock: { clock.instant })
+    private func gates(_ accounts: JSONValue, concurrency: Int = 100) throws -> AccountGates {
+        AccountGates(accounts: try DispatchWorld.accounts(accounts), concurrency: concurrency)
     }
 
     /// What the first round lets through for an account.
@@ -48,35 +36,43 @@ import WorkflowDefinitions
         #expect(gates.rounds().isEmpty)
     }
 
-    @Test func `a rate allows one second's worth and refills with time`() throws {
-        let clock = Clock()
-        let gates = try gates(["crm": ["concurrency": 100, "rate": "10/s"]], clock)
-        let lease = DispatchWorld.lease("crm")
-        #expect(free("crm", gates) == 10)
-        for _ in 0..<10 {
-            gates.start(lease)
-            gates.end(lease)
-        }
-        #expect(free("crm", gates) == 0)
-        clock.advance(.milliseconds(250))
-        #expect(free("crm", gates) == 2)
-        clock.advance(.milliseconds(50))
-        #expect(free("crm", gates) == 3)
-        clock.advance(.seconds(3_600))
-        #expect(free("crm", gates) == 10)
+    @Test func `what holds over all processes goes with each capacity`() throws {
+        let gates = try gates([
+            "crm": [
+                "concurrency": 3, "rate": "50/s", "idempotent": false, "messaging": true,
+                "channel": "email", "cap": ["messages": 2, "per": "P7D"],
+            ]
+        ])
+        let limits = gates.rounds().joined().first { $0.account == "crm" }?.limits
+        #expect(
+            limits
+                == AccountLimits(
+                    concurrency: 3, ratePerSecond: 50, isIdempotent: false,
+                    messages: .init(
+                        channel: "email",
+                        cap: .init(messages: 2, period: .seconds(7 * 86_400)))))
+        #expect(gates.served.first { $0.account == nil }?.limits == nil)
     }
 
-    @Test func `a rate below one a second still lets one through at a time`() throws {
-        let clock = Clock()
-        let gates = try gates(["crm": ["rate": "6/m"]], clock)
-        let lease = DispatchWorld.lease("crm")
-        #expect(free("crm", gates) == 1)
-        gates.start(lease)
-        gates.end(lease)
-        clock.advance(.seconds(9))
-        #expect(free("crm", gates) == 0)
-        clock.advance(.seconds(2))
-        #expect(free("crm", gates) == 1)
+    @Test func `a slow account leaves room for every other`() throws {
+        let gates = try gates(
+            ["slow": ["concurrency": 1_000], "b": ["concurrency": 4], "c": [:]], concurrency: 64)
+        // Of 64 a quarter is shared out between four gates.
+        #expect(free("slow", gates) == 52)
+        for _ in 0..<52 { gates.start(DispatchWorld.lease("slow")) }
+        #expect(free("slow", gates) == 0)
+        #expect(free("b", gates) == 4)
+        #expect(free("c", gates) == 4)
+        for _ in 0..<4 { gates.start(DispatchWorld.lease("b")) }
+        #expect(free("slow", gates) == 0)
+        #expect(free(nil, gates) == 4)
+    }
+
+    @Test func `more accounts than attempts leave no reserve, and all get their turn`() throws {
+        let gates = try gates(
+            ["a": [:], "b": [:], "c": [:], "d": [:]], concurrency: 2)
+        #expect(free("a", gates) == 2)
+        #expect(Set(gates.rounds().joined().map(\.account)).count == 5)
     }
 
     @Test func `no round is larger than the process's bound, and every account gets its turn`()

@@ -44,6 +44,26 @@ import WorkflowDefinitions
         #expect(value("webhook-signature", in: call).isEmpty)
     }
 
+    @Test func `the published vector of Standard Webhooks is signed as published`() throws {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let action = HTTPAction(
+            account: try DispatchWorld.account([
+                "base_url": "https://crm.example.com", "secret": .string(secret),
+            ]), invocation: InvocationID("msg_p5jXN8AQM9LWM0D4loKWxJek"),
+            request: JSONObject([("path", "/x"), ("body", #"{"test": 2432232314}"#)]),
+            timeout: .seconds(7))
+        let call = try action.makeCall(now: Instant(milliseconds: 1_614_265_330_000))
+        let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        #expect(value("webhook-signature", in: call) == [signature])
+        #expect(value("webhook-timestamp", in: call) == ["1614265330"])
+        // And what was signed here is accepted by who checks it.
+        let key = try #require(StandardWebhooksSignature.key(fromSecret: secret))
+        #expect(
+            StandardWebhooksSignature.sign(
+                id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestampSeconds: 1_614_265_330,
+                body: call.body ?? [], key: key) == signature)
+    }
+
     @Test(arguments: [
         (
             "whsec_" + Base64.encode(Array(repeating: 7, count: 24)),
@@ -162,124 +182,6 @@ import WorkflowDefinitions
         } catch {
             #expect(error.error == "bad_header")
             #expect(error.retryCause == nil)
-        }
-    }
-
-    // MARK: The answer
-
-    private func outcome(_ answer: HTTPAnswer) throws -> AttemptOutcome {
-        try action(JSONObject([("path", "/x")])).outcome(of: answer)
-    }
-
-    @Test(arguments: [200, 201, 204, 299])
-    func `a 2xx is a success with status, headers and body`(status: Int) throws {
-        let answer = HTTPAnswer(
-            status: status,
-            headers: [HTTPHeaderField(name: "Content-Type", value: "application/problem+JSON")],
-            body: Array(#"{"id": 10000000000000000001}"#.utf8))
-        guard case .succeeded(let result) = try outcome(answer) else {
-            Issue.record("no success")
-            return
-        }
-        #expect(result["status"] == .integer(status))
-        #expect(result["headers"]?["content-type"] == "application/problem+JSON")
-        #expect(result["json"]?["id"]?.number?.literal == "10000000000000000001")
-        #expect(result["text"] == nil)
-    }
-
-    @Test func `a body that is no JSON, or is not said to be, is text without NULs`() throws {
-        let json = HTTPHeaderField(name: "content-type", value: "application/json")
-        for (headers, body, text) in [
-            ([], Array(#"{"a":1}"#.utf8), #"{"a":1}"#),
-            ([json], Array("{broken".utf8), "{broken"),
-            ([json], Array("a\0b".utf8), "a?b"),
-            ([], [0xff, 0x41], "\u{FFFD}A"),
-            ([], [], ""),
-        ] as [([HTTPHeaderField], [UInt8], String)] {
-            guard
-                case .succeeded(let result) = try outcome(
-                    HTTPAnswer(status: 200, headers: headers, body: body))
-            else {
-                Issue.record("no success")
-                return
-            }
-            #expect(result["text"]?.string == text)
-            #expect(result["json"] == nil)
-        }
-    }
-
-    @Test func `a result past 16 KB keeps its status`() throws {
-        let large = Array(repeating: UInt8(ascii: "x"), count: HTTPAction.resultLimit)
-        #expect(
-            try outcome(HTTPAnswer(status: 200, body: large))
-                == .succeeded(["status": 200, "truncated": true]))
-    }
-
-    @Test(
-        arguments: [
-            (301, nil), (400, nil), (401, nil), (404, nil), (408, nil), (422, nil),
-            (429, .tooManyRequests), (500, .serverError), (503, .serverError), (599, .serverError),
-        ] as [(Int, RetryPolicy.Cause?)])
-    func `any other status is a certain failure with its cause`(
-        status: Int, cause: RetryPolicy.Cause?
-    ) throws {
-        let answer = HTTPAnswer(status: status, body: Array("no\0".utf8))
-        guard case .failed(let failure) = try outcome(answer) else {
-            Issue.record("not a certain failure")
-            return
-        }
-        #expect(failure.error == "http_\(status)")
-        #expect(failure.retryCause == cause)
-        #expect(failure.detail == ["status": .integer(status), "body": "no?"])
-    }
-
-    @Test(
-        arguments: [
-            ("7", .seconds(7)), ("0", .zero), ("-5", .zero), ("99999999", .seconds(86_400)),
-            ("Wed, 21 Oct 2026 07:28:00 GMT", nil), ("", nil), ("9999999999999999999999", nil),
-        ] as [(String, Duration?)])
-    func `Retry-After is read in seconds, at most a day`(text: String, wait: Duration?) throws {
-        let answer = HTTPAnswer(
-            status: 503, headers: [HTTPHeaderField(name: "retry-after", value: text)])
-        guard case .failed(let failure) = try outcome(answer) else {
-            Issue.record("not a certain failure")
-            return
-        }
-        #expect(failure.retryAfter == wait)
-    }
-
-    @Test func `an error's excerpt is at most 4 KB`() throws {
-        let answer = HTTPAnswer(status: 400, body: Array(repeating: 0x61, count: 100_000))
-        guard case .failed(let failure) = try outcome(answer) else { return }
-        #expect(failure.detail["body"]?.string?.utf8.count == HTTPAction.excerptLimit)
-    }
-
-    @Test(
-        arguments: [
-            (.timedOut, "timeout"), (.brokenConnection, "network"), (.connectFailed, "network"),
-            (.cancelled, "network"), (.tls("x"), "network"), (.unresolvedHost, "network"),
-            (.tooManyCalls, "network"),
-        ] as [(HTTPClientError.Kind, String)])
-    func `without an answer, only a request that never left is a certain failure`(
-        kind: HTTPClientError.Kind, word: String
-    ) {
-        for mayHaveBeenSent in [true, false] {
-            let outcome = HTTPAction.outcome(
-                of: HTTPClientError(kind: kind, requestMayHaveBeenSent: mayHaveBeenSent))
-            #expect(outcome.isAmbiguous == mayHaveBeenSent)
-            #expect(outcome.word == word)
-        }
-    }
-
-    @Test func `a refused destination is certain and not repeated`() {
-        for kind in [HTTPClientError.Kind.destinationRefused("x"), .invalidCall("y")] {
-            let outcome = HTTPAction.outcome(
-                of: HTTPClientError(kind: kind, requestMayHaveBeenSent: false))
-            guard case .failed(let failure) = outcome else {
-                Issue.record("not a certain failure")
-                return
-            }
-            #expect(failure.retryCause == nil)
         }
     }
 }

@@ -54,7 +54,12 @@ import WorkflowDefinitions
         run.decisions = 1
         var expected = Transition(run: run, requests: [request])
         expected.history = [
-            world.entry.whole.history[0], ["kind": "read", "values": ["/customer/name": "Ada"]],
+            world.entry.whole.history[0],
+            [
+                "kind": "read",
+                "values": ["/customer/timezone": ["absent": true], "/customer/name": "Ada"],
+                "questions": zoneQuestions,
+            ],
             [
                 "kind": "requested", "step": "tell", "invocation": .string(invocation.text),
                 "attempt_group": 0, "tool": "log", "account": nil,
@@ -110,7 +115,8 @@ import WorkflowDefinitions
                     run: run,
                     history: [
                         [
-                            "kind": "input", "result": .string(invocation), "ordinal": 2,
+                            "kind": "input", "result": .string(invocation), "step": "tell",
+                            "ordinal": 2, "at": .string(after(.seconds(3)).description),
                             "outcome": ["outcome": "succeeded", "result": ["status": 200]],
                         ],
                         ["kind": "moved", "from": "tell", "outlet": "next", "to": "ok"],
@@ -178,9 +184,14 @@ import WorkflowDefinitions
                     run: run,
                     history: [
                         [
+                            "kind": "input", "result": .string(first.text), "step": "tell",
+                            "ordinal": 3, "at": .string(after(hours(1)).description),
+                            "outcome": ["outcome": "timed_out"],
+                        ],
+                        [
                             "kind": "stale", "invocation": .string(first.text),
                             "outcome": ["outcome": "timed_out"],
-                        ]
+                        ],
                     ]))
         #expect(world.invocation == second)
     }

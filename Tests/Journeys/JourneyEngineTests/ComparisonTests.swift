@@ -33,6 +33,7 @@ import WorkflowDefinitions
         ["amount": .string(amount), "currency": .string(currency)]
     }
 
+    // S11.1
     @Test func `null is less than nothing, and equal to nothing else`() {
         #expect(row(nil, 3) == [.false, .true, .unknown, .unknown, .unknown, .unknown])
         #expect(row(3, nil) == [.false, .true, .unknown, .unknown, .unknown, .unknown])
@@ -60,6 +61,7 @@ import WorkflowDefinitions
                 == .unknown)
     }
 
+    // S11.2
     @Test func `operands of two types are unknown`() {
         #expect(row("3", 3) == open)
         #expect(row(true, 1) == open)

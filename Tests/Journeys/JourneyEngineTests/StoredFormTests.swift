@@ -108,7 +108,7 @@ import TimeZones
             }
         }
         var later = state
-        later["format"] = 2
+        later["format"] = 3
         #expect(throws: StoredFormError.self) { try Run(state: later) }
         later = state
         later["position"] = ["waiting": "telepathy"]

@@ -91,6 +91,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S2.2
     @Test func `of two branches that one event satisfies the first declared is taken`() {
         let event = WaitUntil.Branch.on("paid", next: .to("a"))
         let condition = WaitUntil.Branch.when("vip", holds("vip"), next: .to("b"))
@@ -104,6 +105,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S3.4
     @Test func `a condition branch is taken on entry, by any input, and in every turn`() {
         let flow = makeWorkflow(
             [.wait("listen", [.when("vip", holds("vip"), next: .to("b"))])] + ends("b"))
@@ -120,6 +122,7 @@ import WorkflowDefinitions
         #expect(byLook.look()?.moves == ["listen vip"])
     }
 
+    // S3.seen
     @Test func `a callback between an effect's request and its result is not lost`() {
         var world = World(
             makeWorkflow(
@@ -133,6 +136,7 @@ import WorkflowDefinitions
         #expect(world.run.spentEvents == [EventID("evt_2")])
     }
 
+    // S3.2
     @Test func `what came before the effect was requested stays unheard by since step`() {
         var world = World(
             makeWorkflow([
@@ -145,6 +149,7 @@ import WorkflowDefinitions
         #expect(world.run.position?.waiting == .events(mark: 2, due: after(hours(1) + days(7))))
     }
 
+    // S3.2
     @Test func `after a delay only what comes later counts, unless the wait looks further back`() {
         for (since, isTaken) in [
             (.step, false), (.run, true), (.entryInto(StepID("first")), true),
@@ -164,6 +169,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S3.2
     @Test func `since a step means its latest entry`() {
         var world = World(
             makeWorkflow(
@@ -182,11 +188,13 @@ import WorkflowDefinitions
         #expect(world.ending == "exited out")
     }
 
+    // S3.2
     @Test func `the trigger itself is no event of its run`() {
         let world = World(makeWorkflow([.wait("listen", [.on("began")], since: .run)]))
         #expect(world.run.position?.step == StepID("listen"))
     }
 
+    // S3.3
     @Test func `one event satisfies at most one wait`() {
         var world = World(
             makeWorkflow(
@@ -215,6 +223,7 @@ import WorkflowDefinitions
         #expect(world.ending == "exited y")
     }
 
+    // S3.3
     @Test func `older than the trigger counts only by the same connector's clock`() {
         let flow = makeWorkflow([.wait("listen", [.on("paid")])])
         var same = World(flow)

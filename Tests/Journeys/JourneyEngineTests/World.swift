@@ -1,6 +1,7 @@
 package import JSON
 import JourneyEngine
 import JourneyModel
+import Testing
 import TimeZones
 import WorkflowDefinitions
 
@@ -89,15 +90,20 @@ extension WaitUntil.Branch {
 
 func makeWorkflow(
     _ steps: [Step], id: String = "flow", goal: Goal? = nil, exitPolicy: ExitPolicy? = nil,
-    exits: [ExitRule] = [], limits: Limits = Limits(), key: Entry.Key? = nil
+    exits: [ExitRule] = [], limits: Limits = Limits(), key: Entry.Key? = nil,
+    timezone: String? = nil, where condition: Condition? = nil, unless: Condition? = nil,
+    experiments: [ExperimentDefinition] = []
 ) -> WorkflowDefinition {
     WorkflowDefinition(
-        id: WorkflowID(id), kind: .journey,
-        entry: Entry(trigger: .event(names: ["began"]), key: key, reentry: .everyTime),
+        id: WorkflowID(id), kind: .journey, timezone: timezone,
+        entry: Entry(
+            trigger: .event(names: ["began"]), condition: condition, unless: unless, key: key,
+            reentry: .everyTime),
         goal: goal, exitPolicy: exitPolicy ?? (goal == nil ? .never : .onGoal), exits: exits,
         limits: limits, start: steps.first?.id ?? StepID("none"),
         steps: Dictionary(steps.map { ($0.id, $0) }, uniquingKeysWith: { $1 }),
-        stepOrder: steps.map(\.id))
+        stepOrder: steps.map(\.id),
+        experiments: Dictionary(experiments.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
 }
 
 func makeEvent(
@@ -151,10 +157,19 @@ extension Engine.Outcome {
     }
 }
 
-/// One run with its engine, its customer's log and its clock.
+/// What every entry asks to find its zone where nobody named one.
+let zoneQuestions: JSONValue = [
+    ["ask": ["default_zone": true], "answer": ["absent": true]],
+    ["ask": ["zone": "Etc/UTC"], "answer": ["tz": "fixed"]],
+]
+
+/// One run with its engine, its customer's log and its clock. Every decision is made a second time from
+/// its row of history alone (S19).
 struct World {
     let engine: Engine
     var run: Run
+    /// What is known beside attributes, log and clock.
+    var base: Facts
     var attributes: JSONObject = [:]
     var log: [LoggedEvent]
     var now: Instant
@@ -164,21 +179,36 @@ struct World {
 
     init(
         _ definition: WorkflowDefinition, attributes: JSONObject = [:],
-        trigger: JSONObject = [:], key: String? = nil
+        trigger: JSONObject = [:], key: String? = nil, depth: Int = 0,
+        facts base: Facts = Facts(attributes: [:], now: dawn)
     ) {
         engine = Engine(definition)
         self.attributes = attributes
+        self.base = base
         let event = makeEvent("began", 1, trigger)
         log = [event]
-        now = dawn
+        now = base.now
         ordinal = 1
-        entry = engine.enter(
-            makeRun(definition, trigger: event, key: key), ordinal: 1,
-            facts: Facts(attributes: attributes, events: [event], now: dawn))
+        var facts = base
+        facts.attributes = attributes
+        facts.events = [event]
+        let entering = makeRun(definition, trigger: event, key: key)
+        entry = engine.enter(entering, ordinal: 1, depth: depth, facts: facts)
         run = entry.run
+        carryOut(entry)
+        let again = engine.enter(
+            entering, ordinal: 1, depth: depth,
+            facts: Facts(repeating: entry.entries, of: entering, now: now))
+        #expect(again == entry)
     }
 
-    var facts: Facts { Facts(attributes: attributes, events: log, now: now) }
+    var facts: Facts {
+        var facts = base
+        facts.attributes = attributes
+        facts.events = log
+        facts.now = now
+        return facts
+    }
 
     /// The run's status in a word, with its reason.
     var ending: String { run.status.reason.map { "\(run.status.word) \($0)" } ?? run.status.word }
@@ -191,17 +221,23 @@ struct World {
     @discardableResult
     mutating func give(
         _ name: String, at: Instant? = nil, occurred: Instant? = nil, connector: String = "shop",
-        trust: Event.Trust = .provider, mayConvert: Bool = true, _ properties: JSONObject = [:]
+        trust: Event.Trust = .provider, mayConvert: Bool = true, raw: JSONValue = .null,
+        depth: Int = 0, _ properties: JSONObject = [:]
     ) -> Engine.Outcome? {
         now = at ?? now
-        ordinal += 1
-        let event = makeEvent(
-            name, ordinal, at: now, occurred: occurred, connector: connector, trust: trust,
+        var event = makeEvent(
+            name, ordinal + 1, at: now, occurred: occurred, connector: connector, trust: trust,
             properties)
+        event.event.raw = raw
+        event.event.depth = depth
+        return give(event, mayConvert: mayConvert)
+    }
+
+    @discardableResult
+    mutating func give(_ event: LoggedEvent, mayConvert: Bool = true) -> Engine.Outcome? {
+        ordinal += 1
         log.append(event)
-        return keep(
-            engine.advance(
-                run, by: .event(event), ordinal: ordinal, facts: facts, mayConvert: mayConvert))
+        return take(.event(event), mayConvert: mayConvert)
     }
 
     @discardableResult
@@ -210,26 +246,65 @@ struct World {
     ) -> Engine.Outcome? {
         now = at ?? now
         ordinal += 1
-        let result = EffectResult(
-            invocation: invocation ?? self.invocation ?? InvocationID("none"), run: run.id,
-            step: run.position?.step ?? StepID("none"), outcome: outcome)
-        return keep(engine.advance(run, by: .result(result), ordinal: ordinal, facts: facts))
+        return take(
+            .result(
+                EffectResult(
+                    invocation: invocation ?? self.invocation ?? InvocationID("none"), run: run.id,
+                    step: run.position?.step ?? StepID("none"), outcome: outcome)))
+    }
+
+    @discardableResult
+    mutating func command(_ action: OperatorCommand.Action, at: Instant? = nil) -> Engine.Outcome? {
+        now = at ?? now
+        ordinal += 1
+        return take(.command(OperatorCommand(action, audit: 5)))
     }
 
     @discardableResult
     mutating func fire(at: Instant) -> Engine.Outcome? {
         now = at
-        return keep(engine.advance(run, by: .timer, ordinal: ordinal, facts: facts))
+        return take(.timer)
     }
 
     @discardableResult
-    mutating func look(at: Instant? = nil) -> Engine.Outcome? {
+    mutating func look(at: Instant? = nil, depth: Int = 0) -> Engine.Outcome? {
         now = at ?? now
-        return keep(engine.advance(run, by: .look, ordinal: ordinal, facts: facts))
+        return take(.look, depth: depth)
     }
 
-    private mutating func keep(_ outcome: Engine.Outcome?) -> Engine.Outcome? {
-        if let outcome { run = outcome.run }
+    private mutating func take(
+        _ input: Engine.Input, depth: Int = 0, mayConvert: Bool = true
+    ) -> Engine.Outcome? {
+        let before = run
+        let outcome = engine.advance(
+            before, by: input, ordinal: ordinal, depth: depth, facts: facts,
+            mayConvert: mayConvert)
+        guard let outcome else { return nil }
+        run = outcome.run
+        carryOut(outcome)
+        repeated(outcome, from: before, by: input, depth: depth, mayConvert: mayConvert)
         return outcome
+    }
+
+    /// The caller's part of a decision: later inputs see what it changed.
+    private mutating func carryOut(_ outcome: Engine.Outcome) {
+        for change in outcome.attributeChanges { attributes[change.name] = change.value }
+        for assigned in outcome.assignments {
+            base.assignments[assigned.experiment] = assigned.variant
+        }
+    }
+
+    private func repeated(
+        _ outcome: Engine.Outcome, from before: Run, by input: Engine.Input, depth: Int,
+        mayConvert: Bool
+    ) {
+        var input = input
+        if case .event = input, let told = outcome.entries.first?.event { input = .event(told) }
+        let facts = Facts(repeating: outcome.entries, of: before, now: now)
+        let (again, unrecorded) = engine.attempt(
+            before, by: input, ordinal: ordinal, depth: depth, facts: facts,
+            mayConvert: mayConvert)
+        #expect(unrecorded.isEmpty)
+        #expect(again == outcome)
     }
 }

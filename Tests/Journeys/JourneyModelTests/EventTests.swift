@@ -79,7 +79,7 @@ import TimeZones
             scope["meta"] == [
                 "id": .string(makeEvent(2).id.text), "name": "subscription.renewed",
                 "provider_type": nil, "connector": "shop", "app": "app", "trust": "client",
-                "occurred_at": "1970-01-01T00:33:20.006Z",
+                "late": false, "occurred_at": "1970-01-01T00:33:20.006Z",
                 "received_at": "1970-01-01T01:06:40.006Z", "environment": "production",
             ])
     }

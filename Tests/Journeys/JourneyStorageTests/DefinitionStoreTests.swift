@@ -58,6 +58,7 @@ struct DefinitionStoreTests {
         }
     }
 
+    // S8.1
     @Test func `a turn sees what was published before it, and versions that runs follow`()
         async throws
     {

@@ -27,6 +27,7 @@ struct EffectStoreTests {
         }
     }
 
+    // S13.3
     @Test func `a lease carries the request as it was asked for`() async throws {
         try await withEffect { world, request in
             let leases = try await world.effects.lease(Self.crm)
@@ -52,6 +53,7 @@ struct EffectStoreTests {
         }
     }
 
+    // S13.6
     @Test func `a result ends the effect and wakes the run once`() async throws {
         try await withEffect { world, request in
             let lease = try await world.effects.lease(Self.crm)[0]
@@ -100,6 +102,7 @@ struct EffectStoreTests {
         }
     }
 
+    // S13.3 S13.4
     @Test func `a lease that ran out is given again as ambiguous, and its holder is fenced off`()
         async throws
     {
@@ -119,9 +122,19 @@ struct EffectStoreTests {
             let end = FinishedAttempt(lease: next, outcome: "ambiguous", next: .end(.unknown))
             #expect(try await world.effects.finish([late, end]) == [false, true])
             #expect(try await world.count("inbox") == 1)
+            // What it said is kept beside the attempt, and counted once.
+            #expect(
+                try await world.count(
+                    "effect_attempts", "late_outcome = '200' and late_at is not null and fence = 1")
+                    == 1)
+            #expect(try await world.count("effects", "lost = 1 and attempts = 2") == 1)
+            #expect(
+                try await world.number(
+                    "select sum(amount) from journey.counts where name = 'stale'") == 1)
         }
     }
 
+    // S12.2
     @Test func `no attempt starts while the customer has unread input`() async throws {
         try await withEffect { world, _ in
             _ = try await world.deliveries.store([.webhook("more", id: "u1")])
@@ -132,6 +145,7 @@ struct EffectStoreTests {
         }
     }
 
+    // S12.2
     @Test func `past its deadline an effect expires and wakes its run`() async throws {
         try await withEffect { world, _ in
             try await world.run("update journey.effect_queue set deadline = now()")
@@ -167,6 +181,7 @@ struct EffectStoreTests {
         }
     }
 
+    // S12.3
     @Test func `an effect between attempts is withdrawn with its run`() async throws {
         try await withEffect { world, _ in
             try await end(world)

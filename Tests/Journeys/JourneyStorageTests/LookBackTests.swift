@@ -83,6 +83,29 @@ struct LookBackTests {
         }
     }
 
+    // S4.5
+    @Test func `what occurred later is found behind any number of inputs since`() async throws {
+        try await World.with { world in
+            try await world.arrive("u1")
+            for number in 1...50 {
+                _ = try await world.deliveries.store([.webhook("e\(number)", id: "u1")])
+            }
+            _ = try await world.turns.turn(limit: 10) { turn, _ in Fixture.take(turn) }
+            // What is stored occurred now: before one, and after the other.
+            for (id, time, count) in [("l1", Int64(4_000_000_000_000), 0), ("l2", 0, 52)] {
+                var late = ArrivedDelivery.webhook(id, id: "u1")
+                late.occurredAt = Instant(milliseconds: time)
+                _ = try await world.deliveries.store([late])
+                let seen = TestSignal<Int>()
+                _ = try await world.turns.turn(limit: 10) { turn, _ in
+                    seen.send(turn.log.count)
+                    return Fixture.take(turn)
+                }
+                #expect(seen.values == [count])
+            }
+        }
+    }
+
     @Test func `a retry policy is read back as it was stored`() throws {
         let factor = try #require(JSONNumber(literal: "1.50"))
         let policy = RetryPolicy(

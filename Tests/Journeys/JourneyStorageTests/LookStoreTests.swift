@@ -10,6 +10,7 @@ import TimeZones
 
 @Suite(.timeLimit(.minutes(2)))
 struct LookStoreTests {
+    // S20.seen
     @Test func `a run is shown with why it does not move`() async throws {
         try await World.with { world in
             let look = LookStore(pool: world.pool)
@@ -118,6 +119,7 @@ struct LookStoreTests {
         }
     }
 
+    // S20.1
     @Test func `counts are summed by cause, effects listed by status`() async throws {
         try await World.with { world in
             let look = LookStore(pool: world.pool)

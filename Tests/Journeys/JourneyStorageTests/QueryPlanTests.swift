@@ -12,7 +12,8 @@ struct QueryPlanTests {
             try await world.run(Self.filling)
             try await world.run("vacuum analyze")
             let claim = try await plan(
-                world, TurnStore.claiming, types: "int, int", values: "100, 1600")
+                world, TurnStore.claiming, types: "int, int, float8",
+                values: "100, 1600, 0.5")
             #expect(claim.uses("inbox_by_age"))
             #expect(claim.uses("timers_due"))
             #expect(claim.scansWhole.isEmpty)

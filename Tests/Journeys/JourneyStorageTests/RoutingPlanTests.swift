@@ -35,6 +35,7 @@ struct RoutingPlanTests {
         #expect(plan.added == [key("u"): .init(record: .existing(7), isOwn: true)])
     }
 
+    // S10.1
     @Test func `a person's id never joins another person's record through an alias`() {
         let plan = RoutingPlan(
             rows: [row(1, "u", aliases: ["v"])],

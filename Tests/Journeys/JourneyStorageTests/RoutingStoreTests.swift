@@ -34,6 +34,7 @@ struct RoutingStoreTests {
         }
     }
 
+    // S17.1
     @Test func `environments and apps keep their own records`() async throws {
         try await World.with { world in
             var sandbox = ArrivedDelivery.webhook("e1", id: "u1")

@@ -61,6 +61,52 @@ extension Step {
     }
 }
 
+extension Step {
+    static func send(_ id: String, _ event: String, next: Edge = .end) -> Step {
+        Step(id: StepID(id), action: .sendEvent(SendEvent(event: event, next: next)))
+    }
+
+    static func set(_ id: String, _ name: String, _ value: Value, next: Edge = .end) -> Step {
+        Step(
+            id: StepID(id),
+            action: .updateCustomer(
+                UpdateCustomer(
+                    attributes: [.init(key: name, tree: .value(value))], next: next)))
+    }
+
+    static func startRun(
+        _ id: String, _ workflow: String, key: Value? = nil, next: Edge = .end
+    ) -> Step {
+        Step(
+            id: StepID(id),
+            action: .startRun(
+                RunCommand(workflow: WorkflowID(workflow), key: key, next: next)))
+    }
+
+    static func exitRun(_ id: String, _ workflow: String, next: Edge = .end) -> Step {
+        Step(
+            id: StepID(id),
+            action: .exitRun(RunCommand(workflow: WorkflowID(workflow), next: next)))
+    }
+}
+
+func makeSegment(_ id: String, _ condition: Condition) -> SegmentDefinition {
+    SegmentDefinition(id: SegmentID(id), condition: condition)
+}
+
+func onSegment(_ id: String, _ turn: SegmentTurn = .enter) -> Entry {
+    Entry(trigger: .segment(SegmentID(id), on: turn), reentry: .everyTime)
+}
+
+func onDate(
+    _ value: Value, offset: Duration = .zero, at: LocalTime? = nil, late: Duration = .zero,
+    key: Entry.Key? = nil, reentry: Entry.Reentry = .everyTime
+) -> Entry {
+    Entry(
+        trigger: .date(DateTrigger(value: value, offset: offset, at: at, late: late)), key: key,
+        reentry: reentry)
+}
+
 /// A workflow that `began` starts, every time, unless told otherwise.
 func makeWorkflow(
     _ id: String, _ steps: [Step], entry: Entry? = nil, goal: Goal? = nil,

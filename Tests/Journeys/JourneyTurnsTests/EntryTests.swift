@@ -52,6 +52,7 @@ import WorkflowDefinitions
         #expect(world.endings == ["waiting"])
     }
 
+    // S4.5
     @Test func `who has converted or left by a later fact does not enter late`() {
         let gone = ExitRule(cause: .event(EventMatch(names: ["ended"])), reason: "x")
         let won = Goal(match: EventMatch(names: ["won"]))
@@ -73,6 +74,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S4.4
     @Test func `entry and exit both true on the same event: not entered`() {
         let byEvent = ExitRule(cause: .event(EventMatch(names: ["began"])), reason: "x")
         let byCondition = ExitRule(cause: .condition(holds("gone")), reason: "x")
@@ -133,6 +135,7 @@ import WorkflowDefinitions
         #expect(entries(.oncePerWindow(days(1)), gap: days(1)) == 2)
     }
 
+    // S4.3
     @Test func `failed, cancelled and superseded runs use up nothing`() {
         for status in [
             RunStatus.failed(error: "x"), .cancelled(reason: "x"), .superseded(reason: "x"),
@@ -147,6 +150,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S4.3
     @Test func `a run that fails gives its entry back in the same turn`() throws {
         var world = World(makeWorkflow([.action("tell")], entry: makeEntry(.oneTime)))
         world.give("began")
@@ -156,6 +160,7 @@ import WorkflowDefinitions
         #expect(world.endings == ["failed http_500", "waiting"])
     }
 
+    // S4.1
     @Test func `the same cause never starts a workflow twice`() {
         var world = World(makeWorkflow(rest))
         let event = makeEvent("began", 77)
@@ -188,6 +193,7 @@ import WorkflowDefinitions
         #expect(result.changedRuns.map(\.id) == [world.runs[0].id])
     }
 
+    // S4.1
     @Test func `start_another takes free slots up to 25`() {
         var world = World(
             makeWorkflow([.wait("listen", for: "left")], entry: makeEntry(whenLive: .startAnother)))

@@ -33,6 +33,7 @@ import WorkflowDefinitions
         #expect(world.counted(.ended, "flow", "completed") == 1)
     }
 
+    // S5.1
     @Test func `after the window, or with evidence too late, nothing converts`() {
         for (at, occurred, converts) in [
             (days(14), days(14), true), (days(15), days(15), false),
@@ -47,6 +48,7 @@ import WorkflowDefinitions
         }
     }
 
+    // S21.3
     @Test func `one event converts only the newest run, live or ended`() {
         var world = World(flow())
         world.give("began")

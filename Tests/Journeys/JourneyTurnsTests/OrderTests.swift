@@ -38,9 +38,10 @@ import WorkflowDefinitions
         #expect(result.counts == [Count(.entered, workflow: WorkflowID("flow")): 1])
         #expect(
             result.decisions.first?.json["entries"]?.array?.compactMap { $0["kind"]?.string }
-                == ["entered", "requested", "waiting"])
+                == ["entered", "read", "requested", "waiting"])
     }
 
+    // S2.2 S2.1
     @Test func `an event recorded before the timer was due goes first`() {
         var world = World(listening)
         world.give("began")
@@ -48,6 +49,7 @@ import WorkflowDefinitions
         #expect(world.take(paid, at: after(hours(3))).moves == ["listen paid"])
     }
 
+    // S2.1
     @Test func `a timer due before an event that takes another step goes first`() {
         var world = World(
             makeWorkflow([
@@ -59,6 +61,7 @@ import WorkflowDefinitions
         #expect(result.moves == ["rest next", "listen paid"])
     }
 
+    // S2.3 S2.2
     @Test func `a due timer gives way to a recorded event of the same step, even a later one`() {
         var world = World(listening)
         world.give("began")
@@ -68,6 +71,7 @@ import WorkflowDefinitions
         #expect(result.moves == ["listen paid"])
     }
 
+    // S2.4
     @Test func `an event that came after the turn does not reopen it`() {
         var world = World(listening)
         world.give("began")
@@ -75,6 +79,7 @@ import WorkflowDefinitions
         #expect(world.give("paid", at: after(hours(2))).moves.isEmpty)
     }
 
+    // S2.3
     @Test func `a turn that could not load all its input takes no timer`() {
         var world = World(listening)
         world.give("began")
@@ -85,6 +90,7 @@ import WorkflowDefinitions
         #expect(world.take([], at: after(hours(3))).moves == ["listen on_timeout"])
     }
 
+    // S2.1
     @Test func `due timers fire in the order of their times`() {
         var world = World(
             makeWorkflow("a", [.delay("late", hours(2))]),
@@ -101,6 +107,7 @@ import WorkflowDefinitions
         #expect(world.endings == ["completed"])
     }
 
+    // S2.6
     @Test func `for one input goals come before exits, exits before waits, waits before entries`() {
         let goal = Goal(match: EventMatch(names: ["began"]))
         let exit = ExitRule(cause: .event(EventMatch(names: ["left"])), reason: "left")
@@ -115,12 +122,13 @@ import WorkflowDefinitions
         #expect(world.conversions == [true, false])
         #expect(
             result.decisions.map { $0.entries.map(\.kind) } == [
-                [.input, .converted, .moved, .ended], [.entered, .waiting],
+                [.input, .converted, .moved, .ended], [.entered, .read, .waiting],
             ])
         world.give("left", at: after(hours(2)))
         #expect(world.endings == ["completed", "exited left"])
     }
 
+    // S2.6
     @Test func `the oldest run is first, and workflows enter in the order of their ids`() {
         let wait = [Step.wait("listen", for: "paid")]
         var world = World(
@@ -135,6 +143,7 @@ import WorkflowDefinitions
         #expect(world.give("paid", at: after(hours(2))).decisions.map(\.run) == order)
     }
 
+    // S2.7
     @Test func `an exit later in the turn takes an effect back before anyone sees it`() {
         let exit = ExitRule(cause: .event(EventMatch(names: ["left"])), reason: "left")
         var world = World(makeWorkflow([.action("tell")], exits: [exit]))
@@ -144,7 +153,8 @@ import WorkflowDefinitions
         #expect(world.endings == ["exited left"])
     }
 
-    @Test func `a result whose run is over, or stands elsewhere, is counted as stale`() throws {
+    // S2.5
+    @Test func `a result whose run is over, or stands elsewhere, is recorded as stale`() throws {
         let exit = ExitRule(cause: .event(EventMatch(names: ["left"])), reason: "left")
         var world = World(
             makeWorkflow(
@@ -153,13 +163,15 @@ import WorkflowDefinitions
         let request = try #require(world.requests.first)
         world.take(world.result(of: request))
         let again = world.take(world.result(of: request))
-        #expect(again.decisions.flatMap(\.entries).map(\.kind) == [.stale])
+        #expect(again.decisions.flatMap(\.entries).map(\.kind) == [.input, .stale])
         world.give("left")
-        world.take(world.result(of: request))
-        #expect(world.counted(.stale, "flow", "result") == 1)
-        #expect(world.counted(.stale, nil, "result") == 1)
+        let over = world.take(world.result(of: request))
+        #expect(over.decisions.flatMap(\.entries).map(\.kind) == [.input, .stale])
+        #expect(over.decisions.map(\.number) == [5])
+        #expect(world.counted(.stale, "flow", "result") == 2)
     }
 
+    // S3.4
     @Test func `conditions are looked at in every turn, whatever it is about`() {
         let exit = ExitRule(cause: .condition(holds("gone")), reason: "gone")
         var world = World(makeWorkflow([.delay("rest", days(1))], exits: [exit]))
@@ -170,6 +182,7 @@ import WorkflowDefinitions
         #expect(world.endings == ["exited gone"])
     }
 
+    // S20.1 S2.8 S5.2
     @Test func `events made too deep, tests and clamped times are counted`() {
         var world = World(makeWorkflow([.delay("rest", days(1))]))
         let deep = world.input(.event(makeEvent("began", 90, depth: 9)), at: dawn)
@@ -184,6 +197,7 @@ import WorkflowDefinitions
         #expect(world.counted(.clamped, nil, "shop") == 1)
     }
 
+    // S18.3
     @Test func `a run whose definition cannot be loaded stands still, and others go on`() {
         var world = World(
             makeWorkflow("a", [.delay("rest", hours(1))]),

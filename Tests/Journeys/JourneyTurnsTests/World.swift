@@ -7,12 +7,22 @@ import WorkflowDefinitions
 
 /// One customer's rows in memory, advanced turn by turn as storage does.
 struct World {
-    let definitions: DefinitionSet
-    let decider: TurnDecider
+    private(set) var definitions: DefinitionSet
+    private var live: [WorkflowDefinition]
+    private(set) var decider: TurnDecider
     var customer = CustomerRecord(
         id: CustomerID(7), environment: "production", app: nil, attributes: [:], inputsTaken: 0)
     var runs: [Run] = []
     var log: [LoggedEvent] = []
+    var subscriptions: [SubscriptionState] = []
+    var members: [SegmentID: Instant] = [:]
+    var dates: [DateEntry] = []
+    var assignments: [String: String] = [:]
+    var features: [String: FeatureFacts] = [:]
+    var takenValues: Set<EntryValue> = []
+    /// Inputs that the engine made and no turn took yet.
+    var emitted: [EngineInput] = []
+    var wakeAt: Instant?
     var decisions: [Decision] = []
     var requests: [EffectRequest] = []
     var counts: [Count: Int] = [:]
@@ -21,14 +31,37 @@ struct World {
 
     init(_ workflows: WorkflowDefinition...) { self.init(workflows) }
 
-    init(_ workflows: [WorkflowDefinition]) {
-        definitions = DefinitionSet(
-            live: workflows.map {
-                DefinitionSet.Version(
-                    workflow: $0.id, number: 1, digest: "d-\($0.id)", definition: $0)
-            })
+    init(_ workflows: [WorkflowDefinition], segments: [SegmentDefinition] = []) {
+        live = workflows
+        definitions = DefinitionSet(live: [])
         decider = TurnDecider(definitions: definitions, connectors: [:])
+        publish(workflows, segments: segments, revision: 0, at: .earliest)
     }
+
+    /// Puts workflows and segments in the place of those that are live.
+    mutating func publish(
+        _ workflows: [WorkflowDefinition]? = nil, segments: [SegmentDefinition]? = nil,
+        revision: Int64, at instant: Instant
+    ) {
+        if let workflows { live = workflows }
+        let kept = definitions
+        definitions = DefinitionSet(
+            live: live.map { definition in
+                if workflows == nil, let standing = kept.live(definition.id) { return standing }
+                return DefinitionSet.Version(
+                    workflow: definition.id, number: 1, digest: "d-\(definition.id)",
+                    definition: definition, liveRevision: revision, liveSince: instant)
+            },
+            segments: segments?.map {
+                DefinitionSet.Segment(
+                    number: 1, definition: $0, liveRevision: revision, liveSince: instant)
+            } ?? kept.segments)
+        decider = TurnDecider(
+            definitions: definitions, connectors: [:], zones: Self.zones, defaultZone: nil)
+    }
+
+    /// Without tzdata only UTC is known, which is what most tests want.
+    static let zones = (try? TimeZoneDatabase())?.everyZone() ?? .utcOnly
 
     // MARK: Inputs
 
@@ -63,10 +96,17 @@ struct World {
     // MARK: Turns
 
     func turn(_ inputs: [TurnInput], at now: Instant, hasAllInputs: Bool = true) -> CustomerTurn {
-        CustomerTurn(
+        let resultRuns = inputs.compactMap { input -> RunID? in
+            switch input.content {
+            case .result(let result): result.run
+            case .command(let command): command.run
+            case .delivery, .event, .start, .exit, .schedule: nil
+            }
+        }
+        return CustomerTurn(
             customer: customer, inputs: inputs, hasAllInputs: hasAllInputs,
             runs: runs.filter { run in
-                if run.status.isLive { return true }
+                if run.status.isLive || resultRuns.contains(run.id) { return true }
                 guard let version = definitions.version(run.version, of: run.workflow) else {
                     return false
                 }
@@ -81,7 +121,8 @@ struct World {
             },
             spentCauses: Set(
                 runs.map { SpentCause(workflow: $0.workflow, cause: $0.cause) }),
-            log: log, now: now)
+            log: log, subscriptions: subscriptions, segments: members, assignments: assignments,
+            dates: dates, features: features, takenValues: takenValues, now: now)
     }
 
     @discardableResult
@@ -103,9 +144,24 @@ struct World {
         }
         runs += result.newRuns
         log += result.events
+        for state in result.subscriptions {
+            subscriptions.removeAll { $0.id == state.id }
+            subscriptions.append(state)
+        }
+        emitted += result.emitted
+        wakeAt = result.wakeAt
+        for change in result.segments { members[change.segment] = change.enteredAt }
+        for change in result.dates {
+            dates.removeAll { $0.key == change.key }
+            if let entry = change.entry { dates.append(entry) }
+        }
+        for assignment in result.assignments {
+            assignments[assignment.experiment] = assignment.variant
+        }
         decisions += result.decisions
         requests += result.requests
         counts.merge(result.counts, uniquingKeysWith: +)
+        verifyAgrees(with: result)
         return result
     }
 
@@ -117,6 +173,30 @@ struct World {
     ) -> TurnResult {
         take(event(name, at: at, occurred: occurred, connector: connector, properties))
     }
+
+    /// Takes turns until nothing that the engine made is left, at most a hundred.
+    ///
+    /// - Returns: the events that were taken.
+    @discardableResult
+    mutating func settle(at now: Instant = dawn) -> [Event] {
+        var taken: [Event] = []
+        for _ in 0..<100 where !emitted.isEmpty {
+            let inputs = emitted.map { emitted in
+                switch emitted {
+                case .event(let event): input(.event(event), at: now)
+                case .start(let start): input(.start(start), at: now)
+                case .exit(let exit): input(.exit(exit), at: now)
+                }
+            }
+            emitted = []
+            taken += take(inputs, at: now).events.map(\.event)
+        }
+        return taken
+    }
+
+    /// A turn that nothing but time brings about.
+    @discardableResult
+    mutating func wake(at now: Instant) -> TurnResult { take([], at: now) }
 
     // MARK: What came of it
 

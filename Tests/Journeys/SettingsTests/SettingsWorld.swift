@@ -11,6 +11,9 @@ enum SettingsWorld {
         "SUPERWALL_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         "CRM_SIGNING_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx",
         "CRM_AUTHORIZATION": "Bearer crm-token",
+        "MESSAGES_SIGNING_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSy",
+        "SLACK_URL": "https://hooks.slack.com/services/T0/B0/x",
+        "EVENTS_TOKEN": "a-token-of-the-back-end",
     ]
 
     static let packageRoot: String = {

@@ -31,6 +31,9 @@ import TimeZones
         let hook = try #require(settings.accounts["ops-hook"])
         #expect(hook.allowedHosts == ["hooks.example.com"])
         #expect(hook.ratePerSecond == nil)
+        #expect(settings.accounts["lifecycle"]?.channel == "email")
+        #expect(settings.accounts["team-slack"]?.isIdempotent == false)
+        #expect(settings.sources["backend"]?.access == .tokens(["a-token-of-the-back-end"]))
         #expect(settings.worker.batch == 200)
         #expect(settings.dispatch.concurrency == 64)
         #expect(settings.shutdownGrace == .seconds(25))
@@ -44,7 +47,7 @@ import TimeZones
             _ = try WorkerSettings.read(try .file(path, environment: [:]))
             Issue.record("taken without secrets")
         } catch {
-            #expect(error.problems.count == 5)
+            #expect(error.problems.count == 9)
             for name in SettingsWorld.environment.keys {
                 let about = error.problems.filter { $0.sentence.contains(name) }
                 #expect(about.count == 1, "\(name)")
@@ -93,7 +96,10 @@ import TimeZones
         (JSONObject([("shutdown", ["grace": "PT1H"])]), "/shutdown/grace", "between"),
         (JSONObject([("log", ["level": "warn"])]), "/log/level", "warning"),
         (JSONObject([("log", ["customer_ids": true])]), "/log/customer_ids", "string"),
-        (JSONObject([("accounts", ["a": ["tool": "smtp"]])]), "/accounts/a/tool", "http, log"),
+        (
+            JSONObject([("accounts", ["a": ["tool": "smtp"]])]), "/accounts/a/tool",
+            "http, slack, log"
+        ),
         (JSONObject([("accounts", ["a": ["rate": "fast"]])]), "/accounts/a/rate", "50/s"),
         (JSONObject([("accounts", ["a": ["rate": "0/s"]])]), "/accounts/a/rate", "50/s"),
         (JSONObject([("accounts", ["a": ["base_url": "crm"]])]), "/accounts/a/base_url", "http://"),
@@ -145,8 +151,8 @@ import TimeZones
             ]), "/accounts/a/secret", "base64"
         ),
         (
-            JSONObject([("accounts", ["a": ["messaging": true]])]), "/accounts/a/messaging",
-            "not known"
+            JSONObject([("accounts", ["a": ["messaging": true]])]), "/accounts/a/channel",
+            "name it"
         ),
         (JSONObject([("connectors", ["c": [:]])]), "/connectors/c/provider", "needed"),
         (

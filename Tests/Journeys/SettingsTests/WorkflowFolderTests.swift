@@ -88,4 +88,55 @@ enum TextFile {
             try WorkflowFolder.read(files: ["/nowhere/a.json"])
         }
     }
+    @Test func `segments and experiments are read and checked with the workflows`() throws {
+        try TemporaryFolder.with { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/segments", withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: folder + "/experiments", withIntermediateDirectories: true)
+            try TextFile.write(
+                #"{"dsl": 1, "id": "vip", "if": {"eq": [{"ref": "/customer/vip"}, true]}}"#,
+                to: folder + "/segments/vip.json")
+            try TextFile.write(
+                #"{"dsl": 1, "id": "half", "variants": [{"id": "a", "weight": 50}, {"id": "b", "weight": 50}]}"#,
+                to: folder + "/experiments/half.json")
+            try TextFile.write(
+                """
+                {"dsl": 1, "id": "a", "kind": "journey",
+                 "entry": {"trigger": {"segment": "vip", "on": "enter"}}, "start": "split",
+                 "steps": {"split": {"type": "experiment", "experiment": "half",
+                           "variants": {"a": "end", "b": "end"}}}}
+                """, to: folder + "/a.json")
+            let read = try WorkflowFolder.read(folder)
+            #expect(!read.hasErrors, "\(read.diagnostics)")
+            #expect(read.segments.map(\.definition.id.text) == ["vip"])
+            #expect(read.published.first?.definition.experiments.count == 1)
+            #expect(read.surroundingPaths.count == 2)
+            let one = try WorkflowFolder.read(files: [folder + "/segments/vip.json"])
+            #expect(one.files.isEmpty && one.segments.count == 1)
+        }
+    }
+
+    @Test func `a circle of segments, a zone and a workflow that are not there are told`() throws {
+        try TemporaryFolder.with { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/segments", withIntermediateDirectories: true)
+            for (one, other) in [("x", "y"), ("y", "x")] {
+                try TextFile.write(
+                    """
+                    {"dsl": 1, "id": "\(one)", "if": {"segment": {"id": "\(other)", "member": true}}}
+                    """, to: "\(folder)/segments/\(one).json")
+            }
+            try TextFile.write(
+                """
+                {"dsl": 1, "id": "a", "kind": "automation", "timezone": "Europe/Atlantis",
+                 "entry": {"trigger": {"event": "trial.started"}}, "start": "go",
+                 "steps": {"go": {"type": "start_run", "workflow": "b", "next": "end"}}}
+                """, to: folder + "/a.json")
+            let read = try WorkflowFolder.read(folder)
+            let codes = read.diagnostics.map(\.code)
+            #expect(codes == [.cycle, .name, .name], "\(read.diagnostics)")
+            #expect(read.declarationDiagnostics.first?.sentence.contains("x → y → x") == true)
+        }
+    }
 }

@@ -57,12 +57,12 @@ import TimeZones
             {"customer": [], "events": [{"at": "soon", "event": ""}, {"event": "paid"}, 3],
              "until": "2026-03-02T00:00:00Z", "timezone": "Berlin time",
              "effects": [{"step": "a", "result": {}, "error": "x"}, {"step": "a", "after": "P1Y"}],
-             "expect": {}, "ends": {"status": "lost", "converted": "yes"}, "features": {}}
+             "expect": {}, "ends": {"status": "lost", "converted": "yes"}, "feature": {}}
             """
         #expect(
             problems(text) == [
-                "/features: \"features\" is not known here; the keys are customer, events, until, "
-                    + "expect, timezone, effects, ends.",
+                "/feature: \"feature\" is not known here; the keys are customer, events, until, "
+                    + "expect, timezone, features, from, effects, ends.",
                 "/customer: This is an array; write an object.",
                 "/timezone: \"Berlin time\" is not the name of a time zone; write one like "
                     + "Europe/Berlin.",

@@ -2,6 +2,7 @@ import FoundationEssentials
 import JourneyModel
 import Simulation
 import Testing
+import TimeZones
 import WorkflowDefinitions
 
 /// Plays every case of `Workflows/simulations` against the workflow it is filed under.
@@ -10,13 +11,28 @@ import WorkflowDefinitions
 
     init() throws {
         let events = try Files.bytes(of: "Workflows/events.json")
-        let declarations = EventDeclarations.read(events, file: "events.json").declarations
+        var context = DefinitionContext(
+            events: EventDeclarations.read(events, file: "events.json").declarations)
+        for name in try Files.names(in: "Workflows/experiments") {
+            let outcome = WorkflowParser.readExperiment(
+                try Files.bytes(of: "Workflows/experiments/\(name)"), file: name)
+            let experiment = try #require(outcome.definition, "\(outcome.diagnostics)")
+            context.experiments[experiment.id] = experiment
+        }
         shipped = try Files.names(in: "Workflows").filter {
             $0.hasSuffix(".json") && $0 != "events.json"
         }.map { name in
             let outcome = WorkflowParser.read(
-                try Files.bytes(of: "Workflows/\(name)"), file: name, events: declarations)
+                try Files.bytes(of: "Workflows/\(name)"), file: name, context: context)
             return try #require(outcome.published, "\(outcome.diagnostics)")
+        }
+    }
+
+    @Test func `the thirteen journeys that people build are shipped, and each explains itself`() {
+        #expect(shipped.count == 14)
+        for workflow in shipped {
+            #expect((workflow.definition.description ?? "").utf8.count > 100)
+            #expect(!workflow.definition.tags.isEmpty)
         }
     }
 
@@ -30,12 +46,14 @@ import WorkflowDefinitions
 
     @Test func `every case holds`() throws {
         let clock = ContinuousClock()
+        let zones = try TimeZoneDatabase().everyZone()
         for workflow in shipped {
             let folder = "Workflows/simulations/\(workflow.definition.id)"
             for name in try Files.names(in: folder) {
                 let simulated = try SimulationCase.parse(try Files.bytes(of: "\(folder)/\(name)"))
                 let start = clock.now
-                let report = Simulator.run(workflows: [workflow], case: simulated)
+                let report = Simulator.run(
+                    workflows: [workflow], zones: zones, case: simulated)
                 print("simulated \(folder)/\(name): \(report.turns) turns in \(clock.now - start)")
                 #expect(report.differences.isEmpty, "\(folder)/\(name)")
             }

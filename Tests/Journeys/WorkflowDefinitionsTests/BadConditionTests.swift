@@ -45,11 +45,9 @@ struct BadConditionTests {
         row(
             "{\"starts_wiht\": [\"a\", \"b\"]}", at: "/starts_wiht", "not an operator",
             fix: "starts_with"),
-        row(
-            "{\"feature\": {\"id\": \"pro\"}}", at: "/feature", "not supported by this version yet"),
-        row("{\"segment\": {}}", at: "/segment", "not supported by this version yet"),
-        row("{\"events\": {}}", at: "/events", "not supported by this version yet"),
-        row("{\"ir\": {}}", at: "/ir", "not supported by this version yet"),
+        row("{\"feature\": {\"id\": \"a b\"}}", at: "/feature/id", "without blanks"),
+        row("{\"segment\": {\"id\": \"s\"}}", at: "/segment", "exactly one of \"member\""),
+        row("{\"ir\": {}}", at: "/ir", "An envelope is"),
         row("{\"all\": []}", at: "/all", "is empty"),
         row("{\"any\": {}}", at: "/any", "is an array"),
         row("{\"not\": []}", at: "/not", "A condition is an object"),
@@ -105,15 +103,16 @@ struct BadConditionTests {
         reading("/event/raw/type", "\"where\" and \"unless\" only"),
         reading("/trigger/raw", "\"where\" and \"unless\" only"),
         reading("/event/meta/nmae", "has no \"nmae\"", fix: "/event/meta/name"),
-        reading("/event/meta/late", "not supported by this version yet"),
+        reading("/event/meta/lat", "has no \"lat\"", fix: "/event/meta/late"),
         reading("/run/verson", "has no \"verson\"", fix: "/run/version"),
         reading("/now/year", "has no members", fix: "/now"),
         reading("/steps", "needs a step's id"),
         reading("/steps/tel/status", "no step \"tel\"", fix: "/steps/tell/status"),
         reading("/steps/pause/status", "only action steps"),
         reading("/steps/tell/staus", "has no \"staus\"", fix: "/steps/tell/status"),
-        reading("/subscription/status", "not supported by this version yet"),
-        reading("/features/pro/allowed", "not supported by this version yet"),
+        reading("/subscription/staus", "has no \"staus\"", fix: "/subscription/status"),
+        reading("/features", "needs a feature's id"),
+        reading("/features/pro/alowed", "has no \"alowed\"", fix: "/features/pro/allowed"),
     ]
 
     static let values: [BadDefinition] = [

@@ -25,6 +25,7 @@ import TimeZones
         #expect(refused == Self.refusedHere)
     }
 
+    // S7.1
     @Test(arguments: [
         ("PT0S", 0 as Int64), ("P0D", 0), ("PT30S", 30), ("PT1M", 60), ("PT36H", 129_600),
         ("P1DT12H", 129_600), ("P2W", 1_209_600), ("P4DT12H30M5S", 390_605), ("P01D", 86_400),

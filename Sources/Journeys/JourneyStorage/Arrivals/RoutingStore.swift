@@ -1,3 +1,4 @@
+internal import FailPoints
 internal import JourneyModel
 package import Postgres
 
@@ -156,5 +157,6 @@ package struct RoutingStore: Sendable {
             statements.append((counting, [.int8(Int64(plan.conflicts))]))
         }
         _ = try await tx.pipeline(statements)
+        failPoint("route.written")
     }
 }

@@ -1,13 +1,18 @@
-internal import JSON
+package import JSON
 internal import JourneyEngine
 internal import JourneyModel
 package import Postgres
-internal import TimeZones
+package import TimeZones
 internal import WorkflowDefinitions
 
 /// Leases effects to dispatchers and takes in how their attempts went (S13).
 package struct EffectStore: Sendable {
-    private let pool: PostgresPool
+    let pool: PostgresPool
+    /// When a window opens that an effect's attempts keep to.
+    private let opening: WindowOpening
+
+    /// Says when a stored window opens, at `now` or later; nil where it is open.
+    package typealias WindowOpening = @Sendable (_ window: JSONObject, _ now: Instant) -> Instant?
 
     /// Leases that one call gives out.
     package static let batchLimit = 256
@@ -18,36 +23,45 @@ package struct EffectStore: Sendable {
     /// Batches that one call of ``expireUnserved()`` ends.
     private static let expiryRounds = 100
 
-    package init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool, opening: @escaping WindowOpening = { _, _ in nil }) {
+        self.pool = pool
+        self.opening = opening
+    }
+
+    /// Leases due effects, the oldest of each account first; see ``round(_:)``.
+    package func lease(_ capacities: [EffectCapacity]) async throws -> [LeasedEffect] {
+        try await round(capacities).leases
+    }
 
     /// Leases due effects, the oldest of each account first.
     ///
-    /// An effect is leased only while its run is live, its customer has no unread input, and its deadline
-    /// lies ahead (S12). One past its deadline ends `expired` (`unknown` when its last lease ran out) and
-    /// wakes its run; one whose run has ended is withdrawn; one whose customer has unread input is put off
-    /// for a moment. One whose stored request cannot be read ends `failed` with the word `unreadable`.
+    /// An effect is leased only while its run is live, its customer has no unread input, its window is
+    /// open, and its deadline lies ahead (S12); and while its account's concurrency and rate allow it over
+    /// all dispatchers. One past its deadline ends `expired` (`unknown` when its last lease ran out) and
+    /// wakes its run; so does a message that the customer does not want or that is one too many, as
+    /// `suppressed`. One whose run has ended is withdrawn; one whose customer has unread input is put off
+    /// for a moment, one whose window is closed until it opens. One whose stored request cannot be read
+    /// ends `failed` with the word `unreadable`.
     ///
-    /// - Returns: nothing only when nothing is due, or eight rounds of due effects gave no lease.
-    package func lease(_ capacities: [EffectCapacity]) async throws -> [LeasedEffect] {
+    /// - Returns: no leases only when nothing is due or allowed, or eight rounds of due effects gave none.
+    package func round(_ capacities: [EffectCapacity]) async throws -> LeaseRound {
         let wanted = capacities.filter { $0.free > 0 }
-        if wanted.isEmpty { return [] }
-        let values: [PostgresValue] = [
-            .textArray(wanted.map(\.tool)), .textArray(wanted.map { $0.account ?? "" }),
-            .int4Array(wanted.map { Int32(clamping: $0.free) }), .int4(Int32(Self.batchLimit)),
-        ]
+        var whole = LeaseRound()
+        if wanted.isEmpty { return whole }
         for _ in 0..<Self.leaseRounds {
-            let round = try await lease(Self.locking, values)
-            if !round.leases.isEmpty || round.locked == 0 { return round.leases }
+            let round = try await leaseRound(wanted)
+            whole.add(round)
+            if !round.leases.isEmpty || round.locked == 0 { return whole }
             // All of them ended or were put off: what is due behind them must not wait for a poll.
         }
-        return []
+        return whole
     }
 
     /// Ends effects past their deadline that no dispatcher serves any more, such as those of an account
     /// that was taken out of the configuration, so that their runs go on. For once a minute.
     package func expireUnserved() async throws {
         for _ in 0..<Self.expiryRounds {
-            let round = try await lease(Self.lockingOverdue, [.int4(Int32(Self.batchLimit))])
+            let round = try await leaseOverdue()
             if round.locked < Self.batchLimit { return }
         }
     }
@@ -88,18 +102,100 @@ package struct EffectStore: Sendable {
         limit 20
         """)
 
-    /// What one locking statement gave.
-    private struct Round {
-        var leases: [LeasedEffect] = []
-        var locked = 0
+    // MARK: One round
+
+    private func leaseRound(_ wanted: [EffectCapacity]) async throws -> LeaseRound {
+        var room = Room()
+        let rows = try await pool.withTransaction(retries: 3) { tx -> PostgresRows? in
+            room = try await Self.room(wanted, tx)
+            if room.capacities.isEmpty { return nil }
+            let locked = try await tx.query(
+                Self.locking,
+                [
+                    .textArray(room.capacities.map(\.tool)),
+                    .textArray(room.capacities.map { $0.account ?? "" }),
+                    .int4Array(room.capacities.map { Int32(clamping: $0.free) }),
+                    .int4(Int32(Self.batchLimit)),
+                ])
+            return try await judge(locked, room.capacities, tx)
+        }
+        if !room.missing.isEmpty {
+            try await make(room.missing)
+            room.lookAgain(after: .zero)
+        }
+        var round = try await taken(rows)
+        if let pause = room.lookAgainAfter { round.lookAgain(after: pause) }
+        return round
     }
 
-    private func lease(_ lock: SQLStatement, _ values: [PostgresValue]) async throws -> Round {
-        let (rows, locked) = try await leaseRows(lock, values)
-        var round = Round(locked: locked)
+    private func leaseOverdue() async throws -> LeaseRound {
+        let rows = try await pool.withTransaction(retries: 3) { tx in
+            let locked = try await tx.query(
+                Self.lockingOverdue, [.int4(Int32(Self.batchLimit))])
+            return try await judge(locked, [], tx)
+        }
+        return try await taken(rows)
+    }
+
+    /// Judges locked rows in a later statement than the one that locked them: it sees what others
+    /// committed before.
+    private func judge(
+        _ locked: PostgresRows, _ capacities: [EffectCapacity], _ tx: PostgresTransaction
+    ) async throws -> PostgresRows? {
+        if locked.isEmpty { return nil }
+        var customers: [Int64] = []
+        var invocations: [String] = []
+        var openings: [Instant?] = []
+        for row in locked {
+            customers.append(try row.int64("customer"))
+            invocations.append(try row.string("invocation"))
+            let now = try row.instant("now")
+            let window = try row.jsonOrNil("send_window").flatMap {
+                try? readObject($0, "window of an effect")
+            }
+            openings.append(window.flatMap { opening($0, now) })
+        }
+        return try await tx.pipelineAndCommit([
+            (
+                Self.leasing,
+                [
+                    .int8Array(customers), .textArray(invocations), .timestamptzArray(openings),
+                    .int8(Self.leaseMargin.wholeMilliseconds),
+                    .text(JSONValue.object(EffectOutcome.expired.json).text),
+                    .text(JSONValue.object(EffectOutcome.unknown.json).text),
+                ] + Self.rules(of: capacities.filter { $0.limits != nil })
+            )
+        ])[0]
+    }
+
+    private static func rules(of capacities: [EffectCapacity]) -> [PostgresValue] {
+        let messages = capacities.map(\.limits?.messages)
+        return [
+            .textArray(capacities.map(\.tool)), .textArray(capacities.map { $0.account ?? "" }),
+            .int8Array(capacities.map(\.limits?.pace)), .int8Array(capacities.map(\.limits?.burst)),
+            .textArray(messages.map { $0?.channel }),
+            .int4Array(messages.map { $0?.cap.map { Int32(clamping: $0.messages) } }),
+            .int8Array(messages.map { $0?.cap?.period.wholeMilliseconds }),
+            .boolArray(capacities.map(\.limits?.isIdempotent)),
+        ]
+    }
+
+    private func taken(_ rows: PostgresRows?) async throws -> LeaseRound {
+        var round = LeaseRound()
         guard let rows else { return round }
         var unreadable: [Attempted] = []
         for row in rows {
+            round.locked += 1
+            let verdict = try row.string("verdict")
+            guard verdict == "leased" else {
+                if verdict == "put_off" { round.lookAgain(after: Self.unreadPause) }
+                round.ended.append(
+                    LeaseRound.Ended(
+                        tool: try row.string("queue_tool"),
+                        account: try row.string("queue_account"),
+                        word: verdict, reason: try row.stringOrNil("reason")))
+                continue
+            }
             let held = try Attempted.Held(row)
             do {
                 round.leases.append(try Self.read(row))
@@ -111,36 +207,11 @@ package struct EffectStore: Sendable {
         return round
     }
 
-    private func leaseRows(
-        _ lock: SQLStatement, _ values: [PostgresValue]
-    ) async throws -> (rows: PostgresRows?, locked: Int) {
-        try await pool.withTransaction(retries: 3) { tx in
-            let locked = try await tx.query(lock, values)
-            if locked.isEmpty { return (nil, 0) }
-            var customers: [Int64] = []
-            var invocations: [String] = []
-            for row in locked {
-                customers.append(try row.int64("customer"))
-                invocations.append(try row.string("invocation"))
-            }
-            // A later statement than the one that locked: it sees what others committed before.
-            let rows = try await tx.pipelineAndCommit([
-                (
-                    Self.leasing,
-                    [
-                        .int8Array(customers), .textArray(invocations),
-                        .int8(Self.leaseMargin.wholeMilliseconds),
-                        .text(JSONValue.object(EffectOutcome.expired.json).text),
-                        .text(JSONValue.object(EffectOutcome.unknown.json).text),
-                    ]
-                )
-            ])[0]
-            return (rows, locked.count)
-        }
-    }
+    /// How soon an effect is looked at again whose customer had unread input.
+    private static let unreadPause = Duration.milliseconds(200)
 
     /// Takes in how attempts went. An attempt whose lease was given to another dispatcher meanwhile
-    /// changes nothing.
+    /// changes nothing; what it said is kept with it.
     /// - Returns: for each attempt, in order, whether it still held its lease.
     package func finish(
         _ attempts: [FinishedAttempt]
@@ -211,13 +282,18 @@ package struct EffectStore: Sendable {
             attemptGroup: Int(try row.int32("attempt_group")), tool: tool,
             account: try row.stringOrNil("account"),
             request: try readObject(try row.json("request"), what),
-            requestedAt: try row.instant("requested_at"), deadline: try row.instant("deadline"),
+            requestedAt: try row.instant("requested_at"),
+            notBefore: try row.instantOrNil("not_before"), deadline: try row.instant("deadline"),
+            window: try row.jsonOrNil("send_window").flatMap {
+                AttemptWindow(json: try readObject($0, what))
+            },
             attemptTimeout: .milliseconds(try row.int64("attempt_timeout_ms")), retry: retry)
         return LeasedEffect(
             customer: CustomerID(try row.int64("customer")),
             workflow: WorkflowID(try row.string("workflow")),
             environment: try row.string("environment"), request: request,
-            attempt: Int(try row.int32("attempts")), fence: try row.int64("fence"),
+            attempt: Int(try row.int32("attempts") - row.int32("attempts_before")),
+            fence: try row.int64("fence"),
             startedAt: try row.instant("started_at"), leaseUntil: try row.instant("lease_until"),
             wasAmbiguous: try row.bool("was_ambiguous"))
     }

@@ -8,13 +8,51 @@ package struct EffectCapacity: Sendable, Hashable {
     package var tool: String
     /// The account; nil for tools without one.
     package var account: String?
-    /// Attempts that may start now.
+    /// Attempts that this process may start now.
     package var free: Int
+    /// What holds over all dispatchers; nil for a tool without account.
+    package var limits: AccountLimits?
 
-    package init(tool: String, account: String?, free: Int) {
+    package init(tool: String, account: String?, free: Int, limits: AccountLimits? = nil) {
         self.tool = tool
         self.account = account
         self.free = free
+        self.limits = limits
+    }
+}
+
+/// What one look for due effects gave.
+package struct LeaseRound: Sendable, Hashable {
+    /// An effect that was looked at and not leased.
+    package struct Ended: Sendable, Hashable {
+        package var tool: String
+        /// Empty for a tool without account.
+        package var account: String
+        /// `expired`, `unknown`, `suppressed` or `withdrawn`, which end it; `put_off` or `closed`.
+        package var word: String
+        /// Why it was withdrawn or suppressed.
+        package var reason: String?
+    }
+
+    package var leases: [LeasedEffect] = []
+    package var ended: [Ended] = []
+    /// When it is worth looking again at the latest, because a rate or another dispatcher stands in the
+    /// way; nil where only what is not yet due is left.
+    package var lookAgainAfter: Duration?
+    /// Rows that were locked, leased or not.
+    var locked = 0
+
+    package init() {}
+
+    mutating func lookAgain(after pause: Duration) {
+        lookAgainAfter = min(lookAgainAfter ?? pause, pause)
+    }
+
+    mutating func add(_ other: LeaseRound) {
+        leases += other.leases
+        ended += other.ended
+        locked += other.locked
+        if let pause = other.lookAgainAfter { lookAgain(after: pause) }
     }
 }
 
@@ -24,7 +62,7 @@ package struct LeasedEffect: Sendable, Hashable {
     package var workflow: WorkflowID
     package var environment: String
     package var request: EffectRequest
-    /// Counts attempts from 1.
+    /// Counts attempts from 1, and again from 1 when an operator has the effect tried again.
     package var attempt: Int
     /// Every later write about this attempt must carry it.
     package var fence: Int64

@@ -13,11 +13,47 @@ package struct CustomerView: Sendable, Hashable {
         package var linkedAt: Instant
     }
 
+    /// One subscription as `/subscription` shows it.
+    package struct Subscription: Sendable, Hashable {
+        package var connector: String
+        package var key: String
+        package var state: JSONObject
+        package var changedAt: Instant
+    }
+
+    /// A place in a segment.
+    package struct Membership: Sendable, Hashable {
+        package var segment: String
+        package var enteredAt: Instant
+    }
+
+    /// A variant that was given for ever.
+    package struct Assignment: Sendable, Hashable {
+        package var experiment: String
+        package var variant: String
+        package var assignedAt: Instant
+    }
+
+    /// A date that is to start a run.
+    package struct PendingDate: Sendable, Hashable {
+        package var workflow: WorkflowID
+        package var subject: String
+        package var dueAt: Instant
+    }
+
     package var id: CustomerID
     package var environment: String
     package var app: String?
     package var createdAt: Instant
     package var attributes: JSONObject
+    /// What providers said of each subscription, in the order of connector and key.
+    package var subscriptions: [Subscription]
+    /// Segments that the customer is in, in the order of their ids.
+    package var segments: [Membership]
+    /// Variants of experiments, in the order of their ids.
+    package var assignments: [Assignment]
+    /// Dates that wait to start a run, the next one first.
+    package var dates: [PendingDate]
     package var inputsTaken: Int64
     package var ids: [ExternalID]
     /// Newest first, at most ``LookStore/tailLimit``.

@@ -1,6 +1,7 @@
 internal import JSON
 internal import JourneyEngine
 internal import JourneyModel
+internal import JourneyTurns
 internal import Postgres
 package import TimeZones
 
@@ -20,9 +21,11 @@ extension LookStore {
                 (Self.showingCustomer, [id]), (Self.listingIDs, [id]),
                 (
                     Self.listingRuns,
-                    [id, none, none, none, none, none, none, none, none, none, none, tail]
+                    [id] + Array(repeating: none, count: 13) + [tail]
                 ),
                 (Self.listingEvents, [id, none, none, none, none, tail]), (Self.standing, [id]),
+                (Self.listingSubscriptions, [id]), (Self.listingSegments, [id]),
+                (Self.listingAssignments, [id]), (Self.listingDates, [id]),
             ])
             let row = try answers[0].only()
             return CustomerView(
@@ -30,6 +33,23 @@ extension LookStore {
                 app: try row.stringOrNil("app"), createdAt: try row.instant("created_at"),
                 attributes: try readObject(
                     try row.json("attributes"), "attributes of customer \(number)"),
+                subscriptions: try answers[5].map { try Self.readSubscription($0) },
+                segments: try answers[6].map { row in
+                    CustomerView.Membership(
+                        segment: try row.string("segment"),
+                        enteredAt: try row.instant("entered_at"))
+                },
+                assignments: try answers[7].map { row in
+                    CustomerView.Assignment(
+                        experiment: try row.string("experiment"),
+                        variant: try row.string("variant"),
+                        assignedAt: try row.instant("assigned_at"))
+                },
+                dates: try answers[8].map { row in
+                    CustomerView.PendingDate(
+                        workflow: WorkflowID(try row.string("workflow")),
+                        subject: try row.string("subject"), dueAt: try row.instant("due_at"))
+                },
                 inputsTaken: try row.int64("inputs_taken"),
                 ids: try answers[1].map { row in
                     CustomerView.ExternalID(
@@ -99,6 +119,20 @@ extension LookStore {
                     cause: try row.string("cause"), amount: try row.int64("amount"))
             }
         }
+    }
+
+    private static func readSubscription(
+        _ row: PostgresRow
+    ) throws -> CustomerView.Subscription {
+        let id = SubscriptionID(
+            connector: try row.string("connector"), key: try row.string("subscription_key"))
+        let object = try readObject(try row.json("state"), "subscription \(id)")
+        let state = try readForm("subscription \(id)") { () throws(StoredFormError) in
+            try SubscriptionState(id: id, json: object)
+        }
+        return CustomerView.Subscription(
+            connector: id.connector, key: id.key, state: state.scope,
+            changedAt: try row.instant("changed_at"))
     }
 
     private static func readLogged(_ row: PostgresRow) throws -> LoggedEvent {

@@ -32,9 +32,12 @@ extension LookStore {
             and ($7::text is null or r.step = $7)
             and ($8::timestamptz is null or r.entered_at >= $8)
             and ($9::timestamptz is null or r.entered_at < $9)
-            and ($10::timestamptz is null or (r.entered_at, r.id) < ($10, $11::text))
+            and ($10::text is null or r.status = 'failed' and r.reason = $10)
+            and ($11::text is null or r.state #>> '{trigger,meta,connector}' = $11)
+            and ($12::text is null or r.state #>> '{trigger,meta,name}' = $12)
+            and ($13::timestamptz is null or (r.entered_at, r.id) < ($13, $14::text))
         order by r.entered_at desc, r.id desc
-        limit $12::integer
+        limit $15::integer
         """)
 
     /// A range instead of `like`: it goes by the index under every plan, and no character is a wildcard.
@@ -47,6 +50,57 @@ extension LookStore {
         where r.id ~>=~ $1::text and r.id ~<~ ($1::text || chr(1114111))
         order by r.id using ~<~
         limit $2::integer
+        """)
+
+    static let countingRuns = SQLStatement(
+        "look_count_runs",
+        """
+        select count(*) as runs
+        from journey.runs r
+        where ($1::bigint is null or r.customer = $1)
+            and ($2::text is null or r.workflow = $2)
+            and ($3::integer is null or r.version = $3)
+            and ($4::text is null or r.status = $4)
+            and ($5::text is null or r.environment = $5)
+            and ($6::text is null or r.key = $6)
+            and ($7::text is null or r.step = $7)
+            and ($8::timestamptz is null or r.entered_at >= $8)
+            and ($9::timestamptz is null or r.entered_at < $9)
+            and ($10::text is null or r.status = 'failed' and r.reason = $10)
+            and ($11::text is null or r.state #>> '{trigger,meta,connector}' = $11)
+            and ($12::text is null or r.state #>> '{trigger,meta,name}' = $12)
+        """)
+
+    static let readingStates = SQLStatement(
+        "look_states",
+        """
+        select r.id, r.customer, r.workflow, r.version, r.key, r.environment, r.status, r.reason,
+            r.step, r.entered_at, r.ended_at, r.wake_at, r.digest, r.decisions, r.state
+        from unnest($1::bigint[], $2::text[]) k (customer, id)
+        join journey.runs r on r.customer = k.customer and r.id = k.id
+        """)
+
+    /// Decisions that a turn wrote after the runs were read are not asked for.
+    static let readingHistories = SQLStatement(
+        "look_histories",
+        """
+        select h.customer, h.run, h.decision, h.at, h.entries
+        from unnest($1::bigint[], $2::text[], $3::integer[]) k (customer, run, decisions)
+        join journey.history h
+            on h.customer = k.customer and h.run = k.run and h.decision <= k.decisions
+        where (h.customer, h.run, h.decision) > ($4::bigint, $5::text, $6::integer)
+        order by h.customer, h.run, h.decision
+        limit $7::integer
+        """)
+
+    static let readingLog = SQLStatement(
+        "look_log",
+        """
+        select e.ordinal, e.recorded_at, e.event
+        from journey.events e
+        where e.customer = $1 and e.ordinal > $2 and e.recorded_at >= $3
+        order by e.ordinal
+        limit $4::integer
         """)
 
     static let showingRun = SQLStatement(
@@ -113,6 +167,46 @@ extension LookStore {
         select c.environment, c.app, c.created_at, c.attributes, c.inputs_taken
         from journey.customers c
         where c.id = $1
+        """)
+
+    static let listingSubscriptions = SQLStatement(
+        "look_subscriptions",
+        """
+        select s.connector, s.subscription_key, s.state, s.changed_at
+        from journey.subscriptions s
+        where s.customer = $1
+        order by s.connector, s.subscription_key
+        limit 1000
+        """)
+
+    static let listingSegments = SQLStatement(
+        "look_segments",
+        """
+        select m.segment, m.entered_at
+        from journey.segment_members m
+        where m.customer = $1
+        order by m.segment
+        limit 1000
+        """)
+
+    static let listingAssignments = SQLStatement(
+        "look_assignments",
+        """
+        select a.experiment, a.variant, a.assigned_at
+        from journey.assignments a
+        where a.customer = $1
+        order by a.experiment
+        limit 1000
+        """)
+
+    static let listingDates = SQLStatement(
+        "look_dates",
+        """
+        select d.workflow, d.subject, d.due_at
+        from journey.date_entries d
+        where d.customer = $1 and d.is_pending
+        order by d.due_at, d.workflow, d.subject
+        limit 1000
         """)
 
     static let listingIDs = SQLStatement(

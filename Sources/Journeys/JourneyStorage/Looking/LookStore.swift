@@ -19,20 +19,12 @@ package struct LookStore: Sendable {
     /// Runs, newest entry first.
     package func runs(_ filter: RunFilter) async throws -> [RunSummary] {
         try await look { tx in
-            var customer: Int64?
-            if let id = filter.customer {
-                let environment = filter.environment ?? "production"
-                customer = try await Self.customer(id, environment, filter.app, tx)
-                if customer == nil { return [] }
-            }
-            let values: [PostgresValue] = [
-                .optional(customer), .optional(filter.workflow),
-                filter.version.map { .int4(Int32(clamping: $0)) } ?? .null,
-                .optional(filter.status), .optional(filter.environment), .optional(filter.key),
-                .optional(filter.step), .optional(filter.since), .optional(filter.until),
-                .optional(filter.after?.enteredAt), .optional(filter.after?.id.text),
-                Self.limit(filter.limit),
-            ]
+            guard let conditions = try await Self.values(of: filter, tx) else { return [] }
+            let values =
+                conditions + [
+                    .optional(filter.after?.enteredAt), .optional(filter.after?.id.text),
+                    Self.limit(filter.limit),
+                ]
             return try await tx.query(Self.listingRuns, values).map(Self.readSummary)
         }
     }
@@ -109,6 +101,25 @@ package struct LookStore: Sendable {
     }
 
     // MARK: Reading
+
+    /// The values of the conditions on runs; nil when they name a customer whom nobody knows.
+    static func values(
+        of filter: RunFilter, _ tx: PostgresTransaction
+    ) async throws(PostgresError) -> [PostgresValue]? {
+        var customer: Int64?
+        if let id = filter.customer {
+            let environment = filter.environment ?? "production"
+            customer = try await Self.customer(id, environment, filter.app, tx)
+            if customer == nil { return nil }
+        }
+        return [
+            .optional(customer), .optional(filter.workflow),
+            filter.version.map { .int4(Int32(clamping: $0)) } ?? .null,
+            .optional(filter.status), .optional(filter.environment), .optional(filter.key),
+            .optional(filter.step), .optional(filter.since), .optional(filter.until),
+            .optional(filter.error), .optional(filter.connector), .optional(filter.event),
+        ]
+    }
 
     func look<Value>(_ body: (PostgresTransaction) async throws -> Value) async throws -> Value {
         try await pool.withTransaction { tx in

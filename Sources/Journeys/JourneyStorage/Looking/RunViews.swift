@@ -14,6 +14,11 @@ package struct RunFilter: Sendable, Hashable {
     package var app: String?
     package var key: String?
     package var step: String?
+    /// The error of a run that failed.
+    package var error: String?
+    /// Of the event that started the run.
+    package var connector: String?
+    package var event: String?
     /// Entered at or after, and before.
     package var since: Instant?
     package var until: Instant?
@@ -87,7 +92,7 @@ package struct RunView: Sendable, Hashable {
             if let effect = effects.first(where: { $0.invocation == invocation }) {
                 holds.append(.effect(effect))
             }
-        case .delay(let due): holds.append(.timer(due: due))
+        case .delay(let due), .window(opens: let due): holds.append(.timer(due: due))
         case .events(mark: _, let due): holds.append(.events(until: due))
         case nil: break
         }
@@ -141,4 +146,10 @@ package struct HistoryRow: Sendable, Hashable {
     package var at: Instant
     /// `{"format": 1, "entries": […]}`, as ``Decision/json`` wrote it.
     package var json: JSONObject
+
+    package init(number: Int, at: Instant, json: JSONObject) {
+        self.number = number
+        self.at = at
+        self.json = json
+    }
 }

@@ -19,6 +19,8 @@ package struct BacklogStore: Sendable {
         package var oldestEffect: Instant?
         /// Attempts in flight.
         package var leasedEffects = 0
+        /// Effects that wait or are attempted, by tool and account; the 200 with the most.
+        package var accounts: [AccountBacklog] = []
         /// Customers whose turn failed and is to be tried again.
         package var retriedCustomers = 0
         /// Customers that stand still until an operator acts.
@@ -29,6 +31,17 @@ package struct BacklogStore: Sendable {
         package var now = Instant.earliest
 
         package init() {}
+    }
+
+    /// What one account has before it.
+    package struct AccountBacklog: Sendable, Hashable {
+        package var tool: String
+        /// Empty for a tool without account.
+        package var account: String
+        /// Effects whose next attempt is not under way.
+        package var waiting: Int
+        /// Attempts under way.
+        package var leased: Int
     }
 
     /// Where counting stops: more than this is a backlog, whatever its size.
@@ -44,6 +57,7 @@ package struct BacklogStore: Sendable {
         let answers = try await pool.pipeline([
             (Self.countingInbox, [limit]), (Self.countingTimers, [limit]),
             (Self.countingEffects, []), (Self.countingAside, [limit]),
+            (Self.countingAccounts, []),
         ])
         var backlog = Backlog()
         let inbox = try answers[0].only()
@@ -63,6 +77,12 @@ package struct BacklogStore: Sendable {
         backlog.retriedCustomers = Int(try aside.int64("retried"))
         backlog.stuckCustomers = Int(try aside.int64("stuck"))
         backlog.unassigned = Int(try aside.int64("unassigned"))
+        for row in answers[4] {
+            backlog.accounts.append(
+                AccountBacklog(
+                    tool: try row.string("tool"), account: try row.string("account"),
+                    waiting: Int(try row.int64("waiting")), leased: Int(try row.int64("leased"))))
+        }
         return backlog
     }
 
@@ -120,5 +140,17 @@ package struct BacklogStore: Sendable {
             ) as retried,
             (select count(*) from journey.set_aside s where s.retry_at is null) as stuck,
             (select count(*) from (select from journey.unassigned limit $1) n) as unassigned
+        """)
+
+    static let countingAccounts = SQLStatement(
+        "backlog_accounts",
+        """
+        select q.tool, q.account,
+            count(*) filter (where q.lease_until is null or q.lease_until <= now()) as waiting,
+            count(*) filter (where q.lease_until > now()) as leased
+        from journey.effect_queue q
+        group by q.tool, q.account
+        order by count(*) desc, q.tool, q.account
+        limit 200
         """)
 }

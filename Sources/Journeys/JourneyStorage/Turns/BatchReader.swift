@@ -25,11 +25,19 @@ struct BatchReader {
             let record = CustomerRecord(
                 id: id, environment: try row.string("environment"),
                 app: try row.stringOrNil("app"), attributes: JSONObject(),
-                inputsTaken: try row.int64("inputs_taken"))
+                inputsTaken: try row.int64("inputs_taken"),
+                createdAt: try row.instant("created_at"),
+                definitionsSeen: try row.int64("definitions_seen"))
             drafts[id] = LoadedBatch.Draft(record: record)
             let attributes = try row.json("attributes")
+            let setters = try row.json("attribute_setters")
             reading(id) { draft throws(StoredRowError) in
                 draft.record.attributes = try readObject(attributes, "attributes of customer \(id)")
+                let read = try readObject(setters, "attribute setters of customer \(id)")
+                draft.record.setters = try readForm("customer \(id)") {
+                    () throws(StoredFormError) in
+                    try CustomerRecord.setters(json: read)
+                }
             }
         }
     }
@@ -57,6 +65,22 @@ struct BatchReader {
                 draft.runs.append(
                     try readForm("run \(id)") { () throws(StoredFormError) in
                         try Run(state: object)
+                    })
+            }
+        }
+    }
+
+    mutating func takeSubscriptions(_ rows: PostgresRows) throws(PostgresError) {
+        for row in rows {
+            let id = SubscriptionID(
+                connector: try row.string("connector"), key: try row.string("subscription_key"))
+            let state = try row.json("state")
+            reading(CustomerID(try row.int64("customer"))) { draft throws(StoredRowError) in
+                let what = "subscription \(id.connector) \(id.key)"
+                let object = try readObject(state, what)
+                draft.subscriptions.append(
+                    try readForm(what) { () throws(StoredFormError) in
+                        try SubscriptionState(id: id, json: object)
                     })
             }
         }
@@ -119,6 +143,38 @@ struct BatchReader {
         }
     }
 
+    /// What unread inputs would start runs by, each with its customer.
+    var arrivingCauses: [(customer: CustomerID, cause: String)] {
+        drafts.sorted { $0.key < $1.key }.flatMap { id, draft in
+            draft.inputs.compactMap { input in input.cause.map { (id, $0) } }
+        }
+    }
+
+    /// When the oldest of the loaded runs began.
+    var oldestRun: Instant? {
+        drafts.values.flatMap { $0.runs.map(\.triggerRecordedAt) }.min()
+    }
+
+    /// Loaded events that came as deliveries.
+    var deliveredEvents: [Event] {
+        drafts.sorted { $0.key < $1.key }.flatMap { _, draft in
+            draft.log.values.filter { $0.event.trust == .provider }
+                .sorted { $0.ordinal > $1.ordinal }.map(\.event)
+        }
+    }
+
+    /// The customers with what they are asked for in the feature house, without ids yet.
+    var environments: [CustomerID: String] { drafts.mapValues(\.record.environment) }
+
+    /// The runs that unread results name and that were not loaded as live or open ones.
+    var resultRuns: [(customer: CustomerID, run: RunID)] {
+        drafts.sorted { $0.key < $1.key }.flatMap { id, draft in
+            let known = Set(draft.runs.map(\.id))
+            return Set(draft.inputs.compactMap(\.resultRun)).subtracting(known).sorted()
+                .map { (id, $0) }
+        }
+    }
+
     /// The versions that the loaded runs follow.
     var versions: Set<DefinitionCache.Key> {
         Set(
@@ -138,6 +194,17 @@ struct BatchReader {
             batch.turns.append(draft.turn(now: batch.now, earlier: earlier))
         }
         return batch
+    }
+
+    var now: Instant { batch.now }
+
+    /// The customers that are being loaded.
+    var customers: [CustomerID] { drafts.keys.sorted() }
+
+    mutating func change(_ id: CustomerID, _ body: (inout LoadedBatch.Draft) -> Void) {
+        guard var draft = drafts.removeValue(forKey: id) else { return }
+        body(&draft)
+        drafts[id] = draft
     }
 
     private mutating func reading(
@@ -204,6 +271,23 @@ private struct InputFields {
         case (.delivery, _, let delivery?): return .delivery(delivery)
         case (.event, let payload?, _): return .event(try readEvent(payload))
         case (.result, let payload?, _): return .result(try readResult(payload))
+        case (.command, let payload?, _): return .command(try readCommand(payload))
+        case (.start, let payload?, _):
+            let object = try readObject(payload, "start")
+            return .start(
+                try readForm("start") { () throws(StoredFormError) in try StartInput(json: object) }
+            )
+        case (.exit, let payload?, _):
+            let object = try readObject(payload, "exit")
+            return .exit(
+                try readForm("exit") { () throws(StoredFormError) in try ExitRequest(json: object) }
+            )
+        case (.schedule, let payload?, _):
+            let object = try readObject(payload, "schedule")
+            return .schedule(
+                try readForm("schedule") { () throws(StoredFormError) in
+                    try ScheduleInput(json: object)
+                })
         case (_, _, _):
             throw StoredRowError(
                 what: "input \(sequence)", fact: "a \(kind) needs more than it has")

@@ -35,7 +35,11 @@ struct BatchWriter {
         // Before withdrawals: what a turn asks for and takes back at once never becomes due.
         if results.contains(where: { !$0.requests.isEmpty }) { statements.append(insertEffects) }
         if let withdrawEffects { statements.append(withdrawEffects) }
+        if results.contains(where: { !$0.renewals.isEmpty }) { statements.append(requeueEffects) }
+        if results.contains(where: { !$0.commands.isEmpty }) { statements.append(insertOutcomes) }
         if results.contains(where: { !$0.events.isEmpty }) { statements.append(insertEvents) }
+        if let writeSubscriptions { statements.append(writeSubscriptions) }
+        statements += stateStatements
         if results.contains(where: { !$0.deliveries.isEmpty }) { statements.append(markDeliveries) }
         if results.contains(where: { !$0.decisions.isEmpty }) { statements.append(insertHistory) }
         if results.contains(where: { !$0.counts.isEmpty }) { statements.append(insertCounts) }
@@ -55,6 +59,8 @@ struct BatchWriter {
                 .int8Array(records.map(\.id.number)),
                 .textArray(records.map { JSONValue.object($0.attributes).text }),
                 .int8Array(records.map(\.inputsTaken)),
+                .textArray(records.map { JSONValue.object($0.settersJSON).text }),
+                .int8Array(records.map(\.definitionsSeen)),
             ]
         )
     }
@@ -126,6 +132,8 @@ struct BatchWriter {
                 .timestamptzArray(requests.map(\.1.deadline)),
                 .int8Array(requests.map(\.1.attemptTimeout.wholeMilliseconds)),
                 .textArray(requests.map { JSONValue.object($0.1.retry.stored).text }),
+                .timestamptzArray(requests.map(\.1.notBefore)),
+                .textArray(requests.map { $0.1.window.map { JSONValue.object($0.json).text } }),
             ]
         )
     }
@@ -170,6 +178,22 @@ struct BatchWriter {
                 .textArray(events.map { storable($0.1.event.environment) }),
                 .textArray(events.map { JSONValue.object($0.1.event.json).text }),
                 .boolArray(events.map { knownEvents.contains($0.1.event.id) }),
+            ]
+        )
+    }
+
+    private var writeSubscriptions: (SQLStatement, [PostgresValue])? {
+        let states = results.flatMap { result in
+            result.subscriptions.map { (result.customer, $0) }
+        }
+        if states.isEmpty { return nil }
+        return (
+            TurnStore.writingSubscriptions,
+            [
+                .int8Array(states.map(\.0.id.number)), .textArray(states.map(\.1.id.connector)),
+                .textArray(states.map { storable($0.1.id.key) }),
+                .textArray(states.map(\.0.environment)),
+                .textArray(states.map { JSONValue.object($0.1.json).text }), .timestamptz(now),
             ]
         )
     }

@@ -28,6 +28,13 @@ struct LoadedBatch {
         var entries: [EarlierEntry] = []
         var causes: Set<SpentCause> = []
         var log: [Int64: LoggedEvent] = [:]
+        var subscriptions: [SubscriptionState] = []
+        var bodies: [EventID: [UInt8]] = [:]
+        var segments: [SegmentID: Instant] = [:]
+        var assignments: [String: String] = [:]
+        var dates: [DateEntry] = []
+        var features: [String: FeatureFacts] = [:]
+        var eventsKnownSince = Instant.earliest
 
         init(record: CustomerRecord) { self.record = record }
 
@@ -35,20 +42,21 @@ struct LoadedBatch {
             CustomerTurn(
                 customer: record, inputs: inputs.map { $0.comparing(with: earlier) },
                 hasAllInputs: leftInputs == 0, runs: runs, earlierEntries: entries,
-                spentCauses: causes, log: log.values.sorted { $0.ordinal < $1.ordinal }, now: now)
+                spentCauses: causes, log: log.values.sorted { $0.ordinal < $1.ordinal },
+                subscriptions: subscriptions, bodies: bodies, segments: segments,
+                assignments: assignments, dates: dates, features: features,
+                eventsKnownSince: eventsKnownSince, now: now)
         }
     }
 }
 
 extension TurnInput {
-    /// The id of the event that this input is or becomes; nil for results.
-    var event: EventID? {
+    /// The run that this is for by name: of an effect's result, or of an operator's command.
+    var resultRun: RunID? {
         switch content {
-        case .delivery(let delivery):
-            Event.makeID(
-                connector: delivery.connector, providerEventID: delivery.providerEventID)
-        case .event(let event): event.id
-        case .result: nil
+        case .result(let result): result.run
+        case .command(let command): command.run
+        case .delivery, .event, .start, .exit, .schedule: nil
         }
     }
 

@@ -24,7 +24,7 @@ struct LookBack: Sendable, Hashable {
         switch run.position?.waiting {
         case .events(let mark, due: _): marks.append(mark)
         case .effect(_, let ordinal): marks.append(ordinal)
-        case .delay, nil: break
+        case .delay, .window, nil: break
         }
         for step in definition.steps.values {
             guard case .waitUntil(let wait) = step.action else { continue }

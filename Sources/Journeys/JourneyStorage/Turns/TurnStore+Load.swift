@@ -14,11 +14,12 @@ extension TurnStore {
     /// Loads everything that the turns of `customers` will read; this transaction has locked them.
     static func load(
         _ customers: [CustomerID], revision: Int64, _ cache: DefinitionCache,
-        _ tx: PostgresTransaction
+        _ tx: PostgresTransaction, features: FeatureDoor? = nil
     ) async throws(PostgresError) -> (LoadedBatch, DefinitionSet) {
         var definitions = try await DefinitionStore.definitions(revision: revision, in: cache, tx)
         var reader = BatchReader()
         try await loadRows(customers, definitions, &reader, tx)
+        try await loadByInput(&reader, tx)
         // The live versions stay those that the rows were loaded for, whatever the cache has met since.
         let older = reader.versions.filter {
             definitions.version($0.version, of: $0.workflow) == nil
@@ -28,7 +29,10 @@ extension TurnStore {
             if !missing.isEmpty { try await DefinitionStore.load(missing, into: cache, tx) }
             definitions = cache.set(definitions, with: older)
         }
-        try await loadByEvent(&reader, tx)
+        try await loadNeeds(of: definitions, &reader, tx)
+        if let features, !definitions.needs.features.isEmpty {
+            try await load(definitions.needs.features, by: features, &reader, tx)
+        }
         return (reader.finished(), definitions)
     }
 
@@ -49,27 +53,54 @@ extension TurnStore {
             ),
             (loadingRuns, [ids]),
             (loadingEntries, [ids, .textArray(limited.map(\.workflow.text))]),
-            (loadingLog, [ids, .int4(LoadLimits.log)]),
+            (loadingLog, [ids, .int4(LoadLimits.log)]), (loadingSubscriptions, [ids]),
         ])
         try reader.takeCustomers(answers[0])
         try reader.takeInputs(answers[1])
         try reader.takeRuns(answers[2])
         try reader.takeEntries(answers[3])
         try reader.takeLog(answers[4])
+        try reader.takeSubscriptions(answers[5])
     }
 
-    /// What the inputs' events were before: known only when the inputs are.
-    private static func loadByEvent(
+    /// What the inputs' events were before, and the ended runs that results are for: known only when the
+    /// inputs are.
+    private static func loadByInput(
         _ reader: inout BatchReader, _ tx: PostgresTransaction
     ) async throws(PostgresError) {
         let arriving = reader.arrivingEvents
-        if arriving.isEmpty { return }
+        let causes = reader.arrivingCauses
+        let resultRuns = reader.resultRuns
         let events = PostgresValue.textArray(arriving.map(\.event.text))
-        let answers = try await tx.pipeline([
-            (loadingEarlier, [events]),
-            (loadingCauses, [.int8Array(arriving.map(\.customer.number)), events]),
-        ])
-        try reader.takeEarlier(answers[0])
-        try reader.takeCauses(answers[1])
+        var statements: [(SQLStatement, [PostgresValue])] = []
+        if !causes.isEmpty {
+            statements = [
+                (loadingEarlier, [events]),
+                (
+                    loadingCauses,
+                    [
+                        .int8Array(causes.map(\.customer.number)),
+                        .textArray(causes.map { storable($0.cause) }),
+                    ]
+                ),
+            ]
+        }
+        if !resultRuns.isEmpty {
+            statements.append(
+                (
+                    loadingResultRuns,
+                    [
+                        .int8Array(resultRuns.map(\.customer.number)),
+                        .textArray(resultRuns.map(\.run.text)),
+                    ]
+                ))
+        }
+        if statements.isEmpty { return }
+        let answers = try await tx.pipeline(statements)
+        if !causes.isEmpty {
+            try reader.takeEarlier(answers[0])
+            try reader.takeCauses(answers[1])
+        }
+        if !resultRuns.isEmpty, let rows = answers.last { try reader.takeRuns(rows) }
     }
 }

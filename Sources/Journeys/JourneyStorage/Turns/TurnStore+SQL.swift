@@ -5,11 +5,13 @@ internal import Postgres
 extension TurnStore {
     /// The customers of the oldest unread inputs and of due timers. Lock order: oldest first; it never
     /// waits (`skip locked`), so the order cannot deadlock. `$2` bounds how many unread rows are looked
-    /// at, `$1` how many customers are locked.
+    /// at, `$1` how many customers are locked. Where those rows are of fewer than `$1` customers, one with
+    /// very many stands at the head: then others are found by stepping from customer to customer, from a
+    /// place drawn by lot (`$3`, from 0 to 1), so that nobody waits behind the crowd.
     static let claiming = SQLStatement(
         "turn_claim",
         """
-        with unread as materialized (
+        with recursive unread as materialized (
             select i.customer, i.recorded_at as since
             from journey.inbox i
             where i.customer is not null
@@ -19,6 +21,44 @@ extension TurnStore {
                 )
             order by i.recorded_at, i.sequence
             limit $2
+        ), crowd as materialized (
+            select count(*) = $2 and count(distinct customer) < $1 as is_crowded from unread
+        ), step (customer, number) as (
+            select
+                (
+                    select i.customer
+                    from journey.inbox i
+                    where i.customer >= (
+                        select (l.customer * $3::float8)::bigint
+                        from journey.inbox l
+                        where l.customer is not null
+                        order by l.customer desc
+                        limit 1
+                    )
+                    order by i.customer
+                    limit 1
+                ), 1
+            from crowd
+            where is_crowded
+            union all
+            select
+                (
+                    select i.customer
+                    from journey.inbox i
+                    where i.customer > s.customer
+                    order by i.customer
+                    limit 1
+                ), s.number + 1
+            from step s
+            where s.customer is not null and s.number < $1
+        ), others as materialized (
+            select s.customer, now() as since
+            from step s
+            where s.customer is not null
+                and not exists (
+                    select from journey.set_aside a
+                    where a.customer = s.customer and (a.retry_at is null or a.retry_at > now())
+                )
         ), due as materialized (
             select t.customer, t.due_at as since
             from journey.timers t
@@ -32,7 +72,11 @@ extension TurnStore {
         ), ready as materialized (
             select w.customer
             from (
-                select customer, since from unread union all select customer, since from due
+                select customer, since from unread
+                union all
+                select customer, since from due
+                union all
+                select customer, since from others
             ) w
             group by w.customer
             order by min(w.since), w.customer
@@ -65,7 +109,8 @@ extension TurnStore {
     static let loadingCustomers = SQLStatement(
         "turn_load_customers",
         """
-        select c.id, c.environment, c.app, c.attributes, c.inputs_taken, c.forwards_to,
+        select c.id, c.environment, c.app, c.attributes, c.attribute_setters, c.inputs_taken,
+            c.forwards_to, c.created_at, c.definitions_seen,
             exists (select from journey.set_aside s where s.customer = c.id) as is_set_aside,
             date_trunc('milliseconds', b.now) as now
         from (select clock_timestamp() as now) b
@@ -141,8 +186,8 @@ extension TurnStore {
         group by r.customer, r.workflow, r.key
         """)
 
-    /// What live runs may look back to, the newest `$2` a customer; and of the newest 32 within 31 days
-    /// those that occurred after an unread input, for entries that come too late (S4).
+    /// What live runs may look back to, the newest `$2` a customer; and what came within 31 days and did
+    /// not occur before every unread input, the latest `$2`, for entries that come too late (S4).
     static let loadingLog = SQLStatement(
         "turn_load_log",
         """
@@ -171,13 +216,122 @@ extension TurnStore {
         select n.customer, n.ordinal, n.recorded_at, n.event
         from arrivals a
         cross join lateral (
-            select e.customer, e.ordinal, e.recorded_at, e.occurred_at, e.event
+            select e.customer, e.ordinal, e.recorded_at, e.event
             from journey.events e
-            where e.customer = a.customer and e.recorded_at >= now() - interval '31 days'
-            order by e.ordinal desc
-            limit 32
+            where e.customer = a.customer and e.occurred_at >= a.earliest
+                and e.recorded_at >= now() - interval '31 days'
+            order by e.occurred_at desc
+            limit $2
         ) n
-        where n.occurred_at > a.earliest
+        """)
+
+    static let loadingSegments = SQLStatement(
+        "turn_load_segments",
+        """
+        select m.customer, m.segment, m.entered_at
+        from journey.segment_members m
+        where m.customer = any ($1::bigint[])
+        """)
+
+    static let loadingAssignments = SQLStatement(
+        "turn_load_assignments",
+        """
+        select a.customer, a.experiment, a.variant
+        from journey.assignments a
+        where a.customer = any ($1::bigint[])
+        """)
+
+    static let loadingDates = SQLStatement(
+        "turn_load_dates",
+        """
+        select d.customer, d.workflow, d.subject, d.date, d.due_at, d.is_pending
+        from journey.date_entries d
+        where d.customer = any ($1::bigint[]) and d.workflow = any ($2::text[])
+        """)
+
+    /// Which dates have started runs: a date may move away and come back.
+    static let loadingDateCauses = SQLStatement(
+        "turn_load_date_causes",
+        """
+        select r.customer, r.workflow, r.cause
+        from journey.runs r
+        where r.customer = any ($1::bigint[]) and r.workflow = any ($2::text[])
+            and starts_with(r.cause, 'date:')
+        """)
+
+    /// The newest `$4` events a customer that questions about history are about, recorded at `$2` or
+    /// later; `$3` null for events of any name.
+    static let loadingHistory = SQLStatement(
+        "turn_load_history",
+        """
+        select e.customer, e.ordinal, e.recorded_at, e.event
+        from unnest($1::bigint[]) w (customer)
+        cross join lateral (
+            select e.customer, e.ordinal, e.recorded_at, e.event
+            from journey.events e
+            where e.customer = w.customer and e.recorded_at >= $2
+                and ($3::text[] is null or e.name = any ($3::text[]))
+            order by e.ordinal desc
+            limit $4
+        ) e
+        """)
+
+    /// The ids that a customer is known by elsewhere, the person's own first.
+    static let loadingIDs = SQLStatement(
+        "turn_load_ids",
+        """
+        select i.customer, i.external_id
+        from journey.customer_ids i
+        where i.customer = any ($1::bigint[])
+        order by i.customer, not i.is_own, i.linked_at, i.external_id
+        """)
+
+    /// Which values of `once_per` are taken.
+    static let loadingValues = SQLStatement(
+        "turn_load_values",
+        """
+        select w.customer, v.workflow, v.value
+        from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
+            w (customer, workflow, environment, app, value)
+        join journey.entry_values v
+            on v.workflow = w.workflow and v.environment = w.environment and v.app = w.app
+                and v.value = w.value
+        """)
+
+    static let loadingSubscriptions = SQLStatement(
+        "turn_load_subscriptions",
+        """
+        select s.customer, s.connector, s.subscription_key, s.state
+        from journey.subscriptions s
+        where s.customer = any ($1::bigint[])
+        """)
+
+    /// Ended runs to which results have come: what was done for them is told in their history.
+    static let loadingResultRuns = SQLStatement(
+        "turn_load_result_runs",
+        """
+        select r.customer, r.id, r.state, r.entered_at
+        from unnest($1::bigint[], $2::text[]) w (customer, id)
+        join journey.runs r on r.customer = w.customer and r.id = w.id
+        where r.ended_at is not null
+        order by r.customer, r.id
+        """)
+
+    /// The bytes of logged events that came as deliveries, of at most `$3` bytes in all, newest first.
+    static let loadingBodies = SQLStatement(
+        "turn_load_bodies",
+        """
+        select s.id, b.body
+        from (
+            select w.id, i.delivery, i.received_at,
+                sum(d.body_bytes) over (order by d.received_at desc, d.id desc) as bytes
+            from unnest($1::text[], $2::text[], $4::text[]) w (id, connector, provider_event_id)
+            join journey.delivery_ids i
+                on i.connector = w.connector and i.provider_event_id = w.provider_event_id
+            join journey.deliveries d on d.id = i.delivery and d.received_at = i.received_at
+        ) s
+        join journey.delivery_bodies b on b.id = s.delivery and b.received_at = s.received_at
+        where s.bytes <= $3
         """)
 
     /// The events that ids became earlier, for comparing repeats (S16); null for one whose month is no

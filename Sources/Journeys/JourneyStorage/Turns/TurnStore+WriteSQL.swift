@@ -19,10 +19,17 @@ extension TurnStore {
         update journey.customers c
         set attributes = case when c.attributes::text = r.attributes then c.attributes
                 else r.attributes::json end,
-            inputs_taken = r.inputs_taken
-        from unnest($1::bigint[], $2::text[], $3::bigint[]) r (id, attributes, inputs_taken)
+            attribute_setters = case when c.attribute_setters::text = r.setters
+                then c.attribute_setters else r.setters::json end,
+            inputs_taken = r.inputs_taken, definitions_seen = r.definitions_seen
+        from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[])
+            r (id, attributes, inputs_taken, setters, definitions_seen)
         where c.id = r.id
-            and (c.inputs_taken <> r.inputs_taken or c.attributes::text <> r.attributes)
+            and (
+                c.definitions_seen <> r.definitions_seen or
+                c.inputs_taken <> r.inputs_taken or c.attributes::text <> r.attributes
+                or c.attribute_setters::text <> r.setters
+            )
         """)
 
     static let updatingRuns = SQLStatement(
@@ -79,25 +86,27 @@ extension TurnStore {
             from unnest(
                 $1::bigint[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[],
                 $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::bigint[],
-                $12::text[]
+                $12::text[], $13::timestamptz[], $14::text[]
             ) n (
                 customer, invocation, run, step, attempt_group, tool, account, request,
-                requested_at, deadline, attempt_timeout_ms, retry
+                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window
             )
         ), stored as (
             insert into journey.effects (
                 customer, invocation, run, step, attempt_group, tool, account, request,
-                requested_at, deadline, attempt_timeout_ms, retry
+                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window
             )
             select customer, invocation, run, step, attempt_group, tool, account, request::json,
-                requested_at, deadline, attempt_timeout_ms, retry::json
+                requested_at, deadline, attempt_timeout_ms, retry::json, not_before,
+                send_window::json
             from requested
         )
         insert into journey.effect_queue (
-            customer, invocation, run, tool, account, due_at, deadline, attempt_timeout_ms
+            customer, invocation, run, tool, account, due_at, deadline, attempt_timeout_ms,
+            send_window
         )
-        select customer, invocation, run, tool, coalesce(account, ''), requested_at, deadline,
-            attempt_timeout_ms
+        select customer, invocation, run, tool, coalesce(account, ''), not_before, deadline,
+            attempt_timeout_ms, send_window::json
         from requested
         """)
 
@@ -200,6 +209,20 @@ extension TurnStore {
         select n.customer, n.run, n.decision, n.at, n.entries::json
         from unnest($1::bigint[], $2::text[], $3::integer[], $4::timestamptz[], $5::text[])
             n (customer, run, decision, at, entries)
+        """)
+
+    static let writingSubscriptions = SQLStatement(
+        "turn_write_subscriptions",
+        """
+        insert into journey.subscriptions (
+            customer, connector, subscription_key, environment, state, changed_at
+        )
+        select n.customer, n.connector, n.subscription_key, n.environment, n.state::json, $6
+        from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
+            n (customer, connector, subscription_key, environment, state)
+        order by n.customer, n.connector, n.subscription_key
+        on conflict (customer, connector, subscription_key) do update
+        set state = excluded.state, changed_at = excluded.changed_at
         """)
 
     static let insertingCounts = SQLStatement(

@@ -1,3 +1,4 @@
+internal import FailPoints
 package import JourneyModel
 package import JourneyTurns
 package import Postgres
@@ -27,39 +28,52 @@ package struct TurnStore: Sendable {
 
     private let pool: PostgresPool
     private let definitions: DefinitionCache
+    private let features: FeatureDoor?
 
     /// Customers that one batch may lock.
     package static let batchLimit = 500
     /// Turns of one customer that may fail in a row before it is stuck.
     package static let attemptLimit = 5
-    /// Unread rows looked at for each customer wanted: how many one customer may have at the head of
-    /// the backlog before a batch gets smaller.
+    /// Unread rows looked at for each customer wanted, before others are found from customer to customer.
     private static let rowsPerCustomer = 16
     /// How often a batch that met a deadlock is tried again.
     private static let retryLimit = 3
-    /// How long after its beginning one call still halves batches that run out of time.
-    private static let halvingTime = Duration.seconds(30)
+    /// How often time may run out within one call before it gives up on all that is left.
+    private static let timeoutLimit = 5
 
-    package init(pool: PostgresPool, definitions: DefinitionCache) {
+    /// - Parameter features: the door to the feature house; without one nothing is known of features.
+    package init(
+        pool: PostgresPool, definitions: DefinitionCache, features: FeatureDoor? = nil
+    ) {
         self.pool = pool
         self.definitions = definitions
+        self.features = features
     }
 
     /// Takes the turns of up to `limit` customers, oldest inputs and timers first, in one transaction.
     ///
-    /// When the batch cannot be written, it is halved until the customer to blame stands alone; that one
+    /// When the batch cannot be written, it is parted until the customer to blame stands alone; that one
     /// is retried after a growing pause and, after ``attemptLimit`` failures, set aside as stuck (S18).
-    /// A batch that runs out of time is halved for the first 30 seconds only.
+    /// Neighbours of a customer whose turn takes too long come first: parts that run out of time are put
+    /// behind the others.
     ///
     /// The unread rows of a stuck customer stay at the head of the backlog: each claim steps over all of
     /// them, with one look at an index for each. Some thousands cost it milliseconds; a stuck customer
     /// with very many is to be retried, or its inputs discarded, before claims get slow.
     /// - Throws: `PostgresError` when the database is out of reach, refuses for reasons that lie with
-    ///   no customer, or is too slow; then nothing of the batch or half in hand was written.
+    ///   no customer, or is too slow for several; then nothing of the part in hand was written.
     package func turn(limit: Int, decide: Decide) async throws -> Report {
         precondition((1...Self.batchLimit).contains(limit), "a batch of \(limit)")
         var report = Report()
-        try await run(.oldest(limit), decide, &report, since: .now)
+        #if DEBUG
+            if TurnJournal.isKept { try await TurnJournal.open(pool) }
+        #endif
+        do {
+            try await run(.oldest(limit), decide, &report)
+        } catch let slow as SlowPart {
+            var timeouts = 1
+            try await part(slow.customers, slow.error, decide, &report, &timeouts)
+        }
         return report
     }
 
@@ -68,9 +82,16 @@ package struct TurnStore: Sendable {
         case these([CustomerID])
     }
 
+    /// Several customers for whom time ran out: any of them may be to blame.
+    private struct SlowPart: Error {
+        let customers: [CustomerID]
+        let error: PostgresError
+    }
+
+    /// Runs one batch. One that fails for reasons that may lie with one customer is parted at once, but
+    /// where time runs out the caller is told, so that it can let others go first.
     private func run(
-        _ selection: Selection, _ decide: Decide, _ report: inout Report,
-        since start: ContinuousClock.Instant
+        _ selection: Selection, _ decide: Decide, _ report: inout Report
     ) async throws {
         var selection = selection
         var tries = 0
@@ -85,45 +106,58 @@ package struct TurnStore: Sendable {
                 return
             } catch let error as PostgresError
                 where tries < Self.retryLimit
-                && (error.isRetryable || error.isKnownEvent && claimed.count == 1)
+                && (error.isRetryable || error.isTakenValue
+                    || error.isKnownEvent && claimed.count == 1)
             {
                 // Whose event id another turn has just placed reads that event now.
                 tries += 1
                 if !claimed.isEmpty { selection = .these(claimed) }
             } catch let error as PostgresError where error.mayLieWithOneCustomer {
-                let isLate = start.duration(to: .now) >= Self.halvingTime
-                if error.kind == .timedOut, isLate, claimed.count > 1 { throw error }
-                try await halve(claimed, error, decide, &report, since: start)
+                if claimed.isEmpty { throw error }
+                if claimed.count == 1 { return try await setAside(claimed[0], error, &report) }
+                if error.kind == .timedOut { throw SlowPart(customers: claimed, error: error) }
+                for half in claimed.parts(of: (claimed.count + 1) / 2) {
+                    try await run(.these(half), decide, &report)
+                }
                 return
             }
         }
     }
 
-    private func halve(
+    /// Takes the customers of a batch that ran out of time in parts; whoever stands in a part that runs
+    /// out of time again is tried alone, after all the others.
+    private func part(
         _ customers: [CustomerID], _ error: PostgresError, _ decide: Decide,
-        _ report: inout Report, since start: ContinuousClock.Instant
+        _ report: inout Report, _ timeouts: inout Int
     ) async throws {
-        guard let first = customers.first else { throw error }
-        guard customers.count > 1 else {
-            // Time may run out for everybody on a slow day: that alone makes nobody stuck.
-            let attempts = error.kind == .timedOut ? Int.max : Self.attemptLimit
-            let values = Self.settingAsideValues([first: error.description], attempts: attempts)
-            _ = try await pool.query(Self.settingAside, values)
-            report.failed[first] = error.description
-            report.claimed += 1
-            return
-        }
-        let middle = customers.count / 2
-        var late: PostgresError?
-        for half in [customers[..<middle], customers[middle...]] {
+        let size = customers.count > 32 ? Int(Double(customers.count).squareRoot()) : 1
+        var slow: [SlowPart] = []
+        for part in customers.parts(of: size) {
+            let failed = report.failed.count
             do {
-                try await run(.these(Array(half)), decide, &report, since: start)
-            } catch let error as PostgresError where error.kind == .timedOut {
-                // The other half still gets its one try: it must not starve behind a slow customer.
-                late = error
+                try await run(.these(part), decide, &report)
+            } catch let again as SlowPart {
+                timeouts += 1
+                slow.append(again)
             }
+            if size == 1, report.failed.count > failed { timeouts += 1 }
+            // Time runs out for everybody: that lies with no customer.
+            if timeouts > Self.timeoutLimit { throw error }
         }
-        if let late { throw late }
+        for again in slow {
+            try await self.part(again.customers, again.error, decide, &report, &timeouts)
+        }
+    }
+
+    private func setAside(
+        _ customer: CustomerID, _ error: PostgresError, _ report: inout Report
+    ) async throws {
+        // Time may run out for everybody on a slow day: that alone makes nobody stuck.
+        let attempts = error.kind == .timedOut ? Int.max : Self.attemptLimit
+        let values = Self.settingAsideValues([customer: error.description], attempts: attempts)
+        _ = try await pool.query(Self.settingAside, values)
+        report.failed[customer] = error.description
+        report.claimed += 1
     }
 
     /// One transaction. `claimed` tells the caller whom it held when it throws.
@@ -136,11 +170,18 @@ package struct TurnStore: Sendable {
         (claimed, revision) = try await Self.claim(selection, tx)
         report.claimed = claimed.count
         if claimed.isEmpty { return report }
-        let (batch, set) = try await Self.load(claimed, revision: revision, definitions, tx)
-        let results = Self.decide(batch, set, decide, &report)
+        failPoint("turn.locked")
+        let (batch, set) = try await Self.load(
+            claimed, revision: revision, definitions, tx, features: features)
+        failPoint("turn.loaded")
+        var results = Self.decide(batch.turns, set, decide, &report)
+        report.failed.merge(batch.unreadable) { $1 }
+        try await Self.settleClaims(&results, batch, set, decide, &report, tx)
+        failPoint("turn.decided")
         _ = try await tx.pipelineAndCommit(
             Self.writing(
                 results, batch, set, failed: report.failed, unserved: report.unserved))
+        failPoint("turn.committed")
         report.turns = results.count
         report.inputs = results.reduce(0) { $0 + $1.takenInputs.count }
         report.requestedEffects = results.reduce(0) { $0 + $1.requests.count }
@@ -157,7 +198,10 @@ package struct TurnStore: Sendable {
             case .oldest(let limit):
                 (
                     claiming,
-                    [.int4(Int32(limit)), .int4(Int32(limit * rowsPerCustomer))]
+                    [
+                        .int4(Int32(limit)), .int4(Int32(limit * rowsPerCustomer)),
+                        .double(Double.random(in: 0...1)),
+                    ]
                 )
             case .these(let customers):
                 (claimingThese, [.int8Array(customers.map(\.number))])
@@ -168,12 +212,11 @@ package struct TurnStore: Sendable {
         return (customers.sorted(), try answers[1].only().int64("revision"))
     }
 
-    private static func decide(
-        _ batch: LoadedBatch, _ set: DefinitionSet, _ decide: Decide, _ report: inout Report
+    static func decide(
+        _ turns: [CustomerTurn], _ set: DefinitionSet, _ decide: Decide, _ report: inout Report
     ) -> [TurnResult] {
-        report.failed = batch.unreadable
         var results: [TurnResult] = []
-        for turn in batch.turns {
+        for turn in turns {
             do {
                 let result = try decide(turn, set)
                 let loaded = turn.inputs.map(\.sequence).sorted()
@@ -198,6 +241,11 @@ package struct TurnStore: Sendable {
         var statements: [(SQLStatement, [PostgresValue])] = []
         if !results.isEmpty {
             statements += BatchWriter(results, of: batch, set).statements
+            #if DEBUG
+                if let journal = TurnJournal.writing(results, batch, set) {
+                    statements.append(journal)
+                }
+            #endif
         }
         if !batch.forwards.isEmpty {
             let forwards = batch.forwards.sorted { $0.key < $1.key }
@@ -240,7 +288,20 @@ extension TurnStore.Report {
     }
 }
 
+extension [CustomerID] {
+    fileprivate func parts(of size: Int) -> [[CustomerID]] {
+        stride(from: 0, to: count, by: Swift.max(size, 1)).map {
+            Array(self[$0..<Swift.min($0 + Swift.max(size, 1), count)])
+        }
+    }
+}
+
 extension PostgresError {
+    /// Whether a value of `once_per` was taken by somebody else after this turn had looked for it.
+    fileprivate var isTakenValue: Bool {
+        sqlState == "JW001" && statement == TurnStore.claimingValues.name
+    }
+
     /// Whether an event id was placed by somebody else after this turn had looked for it.
     fileprivate var isKnownEvent: Bool {
         sqlState == "JW001" && statement == TurnStore.insertingEvents.name

@@ -1,0 +1,20 @@
+internal import Configuration
+package import Postgres
+
+extension DatabaseSettings {
+    /// For a pool of connections.
+    package func postgres(applicationName: String) -> PostgresSettings {
+        var settings = PostgresSettings(
+            connectionString: url.revealed, applicationName: applicationName)
+        settings.statementTimeout = statementTimeout
+        settings.preparation = prepares ? .automatic : .never
+        return settings
+    }
+
+    /// For migrations, which a pooler in transaction mode cannot serve.
+    package func direct(applicationName: String) -> PostgresSettings {
+        var settings = postgres(applicationName: applicationName)
+        if let directURL { settings.connectionString = directURL.revealed }
+        return settings
+    }
+}
