@@ -97,11 +97,12 @@ extension EventService {
         AppEventReader(source: source, now: clock(), makeID: makeID)
     }
 
-    /// The body as JSON. What PostgreSQL cannot hold is told apart by replacement, as in a webhook.
+    /// The body as JSON. What PostgreSQL cannot hold is replaced as in a webhook, so that ids which differ
+    /// stay different and one person's are the same whoever tells them.
     func json(of request: HTTPRequest) throws(RequestRefusal) -> JSONValue {
         let bytes = try opened(request)
         do throws(JSONError) {
-            return try JSONParser.parseCounting(bytes, options: .webhook).value
+            return try JSONParser.parseCounting(bytes, options: .delivery).value
         } catch {
             throw RequestRefusal(
                 .problem(400, "not_json", "The body must be JSON in UTF-8: \(error.description)."))

@@ -76,6 +76,11 @@ package final class EventService: Sendable {
     /// Answers from the head alone what needs no body: 405, and 401 for want of a token.
     package func decideEarly(_ head: HTTPHead) -> HTTPResponse? {
         guard let route = Route(head.pathSegments) else { return .noSuchPath }
+        if let refusal = refusal(of: head, to: route) { return refusal }
+        return route.needsToken && sender(of: head.headers) == nil ? .unauthorized : nil
+    }
+
+    private func refusal(of head: HTTPHead, to route: Route) -> HTTPResponse? {
         guard route.methods.contains(head.method) else {
             var response = HTTPResponse.problem(
                 405, "method_not_allowed",
@@ -84,13 +89,13 @@ package final class EventService: Sendable {
                 HTTPField("Allow", route.methods.joined(separator: ", ")))
             return response
         }
-        return route.needsToken && sender(of: head.headers) == nil ? .unauthorized : nil
+        return nil
     }
 
     /// Answers a whole request; it is 2xx only after the commit of all it confirms.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        if let early = decideEarly(request.head) { return early }
         guard let route = Route(request.head.pathSegments) else { return .noSuchPath }
+        if let refusal = refusal(of: request.head, to: route) { return refusal }
         do {
             switch route {
             case .document: return .json(200, openAPIDocument)

@@ -45,6 +45,19 @@ import TimeZones
         #expect(world.arrivals.map(\.providerEventID) == ["1", "made-1", "made-2"])
     }
 
+    @Test func `ids that PostgreSQL cannot hold stay different from each other`() async throws {
+        let world = EventWorld()
+        let answer = try await world.post(
+            "/v1/events",
+            #"""
+            [{"event": "x", "customer_id": "u\u0000", "id": "a\u0000"},
+             {"event": "x", "customer_id": "u\ud800", "id": "a\ud800"}]
+            """#)
+        #expect(answer.status == 200)
+        #expect(Set(world.arrivals.map(\.providerEventID)).count == 2)
+        #expect(Set(world.arrivals.map(\.person.id)).count == 2)
+    }
+
     @Test func `items of a list are answered one by one and stored in their order`() async throws {
         let world = EventWorld()
         let answer = try await world.post(
