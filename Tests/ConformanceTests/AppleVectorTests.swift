@@ -6,7 +6,7 @@ import TimeZones
 
 struct AppleVectorTests {
     @Test func `Apple's own test chains and its real one are judged as the cases say`() throws {
-        guard let folder = ConformanceFolder(for: "the vectors apple_chain") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let vectors = try folder.json("vectors/apple_chain.json")
         let cases = try #require(vectors["cases"]?.array)
         func certificate(_ name: JSONValue?) throws -> [UInt8] {
@@ -40,7 +40,7 @@ struct AppleVectorTests {
     }
 
     @Test func `the shipped root is Apple's, and the real chain leads to it`() throws {
-        guard let folder = ConformanceFolder(for: "the vectors apple_chain") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let certificates = try #require(
             try folder.json("vectors/apple_chain.json")["certificates"])
         let chain = try ["SIGNING_CERTIFICATE", "INTERMEDIATE", "ROOT"].map { name in
@@ -62,7 +62,7 @@ struct AppleVectorTests {
     func `Apple's signed texts verify or are refused as listed`(
         file: String, count: ExpectedCount
     ) throws {
-        guard let folder = ConformanceFolder(for: "the vectors \(file)") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let source = try folder.json("vectors/\(file).json")
         let root = try #require(source["root_der_base64"]?.string.flatMap { Base64.decode($0) })
         let signatures = AppleSignatures(roots: [root])
@@ -103,7 +103,7 @@ struct AppleVectorTests {
     }
 
     @Test func `Google's push tokens are judged as the vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "the vectors google_oidc") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let source = try folder.json("vectors/google_oidc.json")
         let keys = try #require(source["jwks"].flatMap { JSONWebKeySet($0) })
         let sender = PushSender(

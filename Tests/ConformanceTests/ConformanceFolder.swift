@@ -1,27 +1,19 @@
-import FoundationEssentials
 import JSON
+import TestMaterial
+import Testing
 
 /// Public fixtures and vectors, which lie beside the package when they are there at all.
 struct ConformanceFolder {
     let path: String
 
     /// Nil, after a line that says so, when the folder is absent.
-    init?(for suite: String, in folder: String = "providers") {
-        var parts = #filePath.split(separator: "/").dropLast(3)
-        while !parts.isEmpty {
-            parts.removeLast()
-            let path = "/" + (parts + ["shared/conformance/\(folder)"]).joined(separator: "/")
-            if FileManager.default.fileExists(atPath: path) {
-                self.path = path
-                return
-            }
-        }
-        print("skipped: no shared/conformance/\(folder) beside the package, needed by \(suite)")
-        return nil
+    init?(_ folder: String = "providers") {
+        guard let path = Conformance.folder(folder) else { return nil }
+        self.path = path
     }
 
     func bytes(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+        try #require(Conformance.bytes(of: path + "/" + name))
     }
 
     func json(_ name: String) throws -> JSONValue { try JSONParser.parse(try bytes(name)) }

@@ -69,7 +69,7 @@ import WorkflowDefinitions
     }
 
     @Test func `an outcome converts whom the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "conversion watch", in: "nuxie/newer") else {
+        guard let folder = ConformanceFolder("nuxie/newer") else {
             return
         }
         let own = [

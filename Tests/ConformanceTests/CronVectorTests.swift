@@ -55,7 +55,7 @@ import TimeZones
     }
 
     @Test func `schedules match and fire as the public tables say`() throws {
-        guard let folder = ConformanceFolder(for: "cron", in: "suites/cron-robfig") else { return }
+        guard let folder = ConformanceFolder("suites/cron-robfig") else { return }
         let suite = try folder.json("vectors.json")
         let zones = try TimeZoneDatabase()
         var (matched, fired, foreign) = (0, 0, 0)

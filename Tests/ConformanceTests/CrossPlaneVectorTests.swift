@@ -9,8 +9,7 @@ import WorkflowDefinitions
 @Suite struct CrossPlaneVectorTests {
     @Test func `windows are open and open next as the public vectors say`() throws {
         guard
-            let folder = ConformanceFolder(
-                for: "time windows", in: "nuxie/ios/journeys/time-window")
+            let folder = ConformanceFolder("nuxie/ios/journeys/time-window")
         else { return }
         let vectors = try folder.json("cross-plane.json")["vectors"]?.array ?? []
         #expect(vectors.count == 8)
@@ -37,8 +36,7 @@ import WorkflowDefinitions
 
     @Test func `splits are resolved as the public vectors say`() throws {
         guard
-            let folder = ConformanceFolder(
-                for: "experiment resolution", in: "nuxie/ios/journeys/experiment-resolution")
+            let folder = ConformanceFolder("nuxie/ios/journeys/experiment-resolution")
         else { return }
         let suite = try folder.json("cross-plane.json")
         let ids = (suite["variantIds"]?.array ?? []).compactMap(\.string)
@@ -74,7 +72,7 @@ import WorkflowDefinitions
     }
 
     @Test func `invocation ids are those of the public vectors`() throws {
-        guard let folder = ConformanceFolder(for: "effects", in: "nuxie/ios/journeys/effects")
+        guard let folder = ConformanceFolder("nuxie/ios/journeys/effects")
         else { return }
         let suite = try folder.json("round-trip.json")
         let step = StepID(suite["nodeId"]?.string ?? "")

@@ -30,7 +30,7 @@ import WorkflowDefinitions
     }
 
     @Test func `envelopes are decided as the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "ir", in: "nuxie/ios/ir") else { return }
+        guard let folder = ConformanceFolder("nuxie/ios/ir") else { return }
         let suite = try folder.json("eval-vectors.json")
         let now = try instant(suite["now"])
         var facts = Facts(attributes: suite["user"]?.object ?? JSONObject(), now: now)
@@ -56,7 +56,7 @@ import WorkflowDefinitions
     }
 
     @Test func `response fields are decided as the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "response fields", in: "nuxie/ios/ir") else {
+        guard let folder = ConformanceFolder("nuxie/ios/ir") else {
             return
         }
         let suite = try folder.json("response-field-conformance.json")
@@ -74,7 +74,7 @@ import WorkflowDefinitions
     }
 
     @Test func `questions about history are answered as the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "occurrence evaluation", in: "nuxie/newer")
+        guard let folder = ConformanceFolder("nuxie/newer")
         else { return }
         let noCoercion = "a text is no number (workflow.md: same type only, no coercion)"
         var deviations = Deviations([

@@ -141,7 +141,7 @@ import WorkflowDefinitions
     }
 
     @Test func `steps do what the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "executor controls", in: "nuxie/newer") else {
+        guard let folder = ConformanceFolder("nuxie/newer") else {
             return
         }
         let suite = try folder.json("executor-controls.json")

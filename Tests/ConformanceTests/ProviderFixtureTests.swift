@@ -25,7 +25,7 @@ struct ProviderFixtureTests {
     func `every fixture of a provider becomes the expected event`(
         provider: String, count: ExpectedCount
     ) throws {
-        guard let folder = ConformanceFolder(for: "the fixtures of \(provider)") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let rows = try #require(try folder.json("fixtures/index.json").array)
             .filter { $0["provider"]?.string == provider }
         let definition = try #require(ProviderDefinition.shipped(named: provider))

@@ -47,7 +47,7 @@ struct SignatureVectorTests {
         _ file: String, _ count: ExpectedCount,
         entries: (JSONValue) throws -> [Authentication]
     ) throws {
-        guard let folder = ConformanceFolder(for: "the vectors \(file)") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let vectors = try folder.vectors(file)
         for vector in vectors {
             let accepted = try isAccepted(vector, try entries(vector))
@@ -140,7 +140,7 @@ struct SignatureVectorTests {
     /// A public key is no error by itself: it verifies Ed25519 and never becomes a symmetric key.
     @Test func `a secret that cannot be a key stops the start`() throws {
         let file = "standard_webhooks_secrets"
-        guard let folder = ConformanceFolder(for: "the vectors \(file)") else { return }
+        guard let folder = ConformanceFolder() else { return }
         let vectors = try folder.vectors(file)
         for vector in vectors {
             let secret = try #require(vector["secret"]?.string)

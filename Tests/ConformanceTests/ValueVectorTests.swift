@@ -77,7 +77,7 @@ import WorkflowDefinitions
     }
 
     @Test func `values are known or missing as the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "values", in: "nuxie/newer") else { return }
+        guard let folder = ConformanceFolder("nuxie/newer") else { return }
         let suite = try folder.json("values.json")
         let rows = suite["values"]?.array ?? []
         #expect(rows.count == 13)
@@ -90,7 +90,7 @@ import WorkflowDefinitions
     }
 
     @Test func `conditions are decided as the public vectors say`() throws {
-        guard let folder = ConformanceFolder(for: "values", in: "nuxie/newer") else { return }
+        guard let folder = ConformanceFolder("nuxie/newer") else { return }
         let suite = try folder.json("values.json")
         let wrongType = "operands of two types compare unknown (S11)"
         var deviations = Deviations([

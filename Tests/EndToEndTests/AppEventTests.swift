@@ -57,6 +57,68 @@ import Testing
         }
     }
 
+    /// Started by request alone; one run a key.
+    private static let offer: JSONValue = [
+        "dsl": 1, "id": "offer", "kind": "journey",
+        "entry": ["trigger": ["api": true], "reentry": "every_time"], "start": "wait",
+        "steps": ["wait": ["type": "delay", "for": "P1D", "next": "end"]],
+    ]
+
+    @Test func `a back end starts a run once a key, and cancels it`() async throws {
+        try await World.with(workflows: [Self.offer, Self.checkout]) { world in
+            try await world.withWorker(changes: Self.sources) { worker in
+                func start(
+                    _ key: String, workflow: String = "offer"
+                ) async throws -> HTTPAnswer {
+                    let wish: JSONValue = [
+                        "workflow": .string(workflow), "customer_id": "user-1",
+                    ]
+                    return try await worker.door.post(
+                        wish.bytes, authorization: Self.token, path: "/v1/runs",
+                        idempotencyKey: key)
+                }
+                #expect(try await start("k1").status == 404, "nobody is known yet")
+                let update: JSONValue = ["attributes": ["plan": "pro"]]
+                _ = try await worker.door.post(
+                    update.bytes, authorization: Self.token, path: "/v1/customers/user-1")
+                try await world.until("select count(*) from journey.events", is: 1)
+
+                #expect(try await start("k1").status == 202)
+                let live = "select count(*) from journey.runs where status = 'waiting'"
+                try await world.until(live, is: 1)
+                let run = try await world.texts("select id as value from journey.runs")[0]
+                let again = try await start("k1")
+                #expect(again.status == 200)
+                #expect(again.json["run"]?.string == run)
+                let second = try await start("k2")
+                #expect(second.status == 409)
+                #expect(second.json["run"]?.string == run)
+                #expect(try await start("k3", workflow: "checkout").status == 409)
+                #expect(try await start("k4", workflow: "nonesuch").status == 404)
+
+                let path = "/v1/runs/\(run)"
+                let cancelled = try await worker.door.post(
+                    [], authorization: Self.token, path: path, method: "DELETE")
+                #expect(cancelled.status == 202, "\(path) \(cancelled.json.text)")
+                try await world.until(live, is: 0)
+                let ended = try await worker.door.post(
+                    [], authorization: Self.token, path: path, method: "DELETE")
+                #expect(ended.status == 200)
+                #expect(ended.json["ended_as"]?.string == "cancelled")
+                // A sandbox of the same name is another customer, and has no such run.
+                let elsewhere = try await worker.door.post(
+                    [], authorization: Self.token, path: path + "?environment=sandbox",
+                    method: "DELETE")
+                #expect(elsewhere.status == 404)
+                #expect(
+                    try await world.texts(
+                        "select distinct who as value from journey.audit where verb in ('start', 'cancel')"
+                    )
+                        == ["source backend"])
+            }
+        }
+    }
+
     @Test func `a thousand items of one request are stored in their order`() async throws {
         try await World.with(workflows: []) { world in
             try await world.withWorker(changes: Self.sources) { worker in

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPClient
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 
@@ -41,6 +42,7 @@ import Testing
                     process.output.contains("received   POST /crm/journey-events")
                         && process.output.contains("received   POST /ops/new-subscribers")
                 }
+                try await tryFeatures(world, folder)
                 #expect(!process.errors.contains(secret))
                 #expect(!process.errors.contains("@example.com"))
                 process.signal(SIGTERM)
@@ -48,5 +50,38 @@ import Testing
                 #expect(process.code == 0)
             }
         }
+    }
+
+    /// `feature-server dev` on the same cluster, from another terminal.
+    private func tryFeatures(_ world: World, _ folder: String) async throws {
+        let features = try Process(
+            [
+                "dev", "--data", folder + "/data", "--catalog", Webhook.root + "/Workflows/catalog",
+                "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+            ], of: "feature-server", in: folder, name: "features")
+        try await world.until("the feature server says where it is") {
+            #expect(features.code == nil, "\(features.errors)")
+            return features.code != nil || features.output.contains("Try it")
+        }
+        let grant = try Process(
+            [
+                "grant", "user-1042", "--product", "pro-monthly", "--data", folder + "/data",
+                "--reason", "trying", "--yes",
+            ], of: "feature-server", in: folder, name: "grant")
+        try await world.until("the grant ends") { grant.code != nil }
+        #expect(grant.code == 0, "\(grant.errors)")
+        let place = try #require(features.output.split(separator: "http://").dropFirst().first)
+        let url = "http://" + place.prefix { $0 != "," } + "/entitled"
+        let body: JSONValue = [
+            "apiKey": "pk_dev_features", "customerId": "user-1042", "featureId": "premium-content",
+        ]
+        let answer = try await world.http.send(
+            HTTPCall(
+                method: "POST", url: url, body: body.bytes, timeout: .seconds(10),
+                destination: DestinationPolicy(allowsPrivate: true)))
+        #expect(answer.json["allowed"] == true)
+        features.signal(SIGTERM)
+        try await world.until("the feature server ends") { features.code != nil }
+        #expect(features.code == 0, "\(features.errors)")
     }
 }

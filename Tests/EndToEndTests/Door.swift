@@ -1,6 +1,7 @@
 import Crypto
 import HTTPClient
 import JSON
+import TestMaterial
 import TestSupport
 import TimeZones
 
@@ -12,11 +13,14 @@ struct Door: Sendable {
     /// Posts to RevenueCat's connector with the right authorization, unless told otherwise.
     func post(
         _ body: [UInt8], authorization: [String] = [Secrets.authorization],
-        path: String = "/v1/webhooks/revenuecat", method: String = "POST"
+        path: String = "/v1/webhooks/revenuecat", method: String = "POST",
+        idempotencyKey: String? = nil
     ) async throws(HTTPClientError) -> HTTPAnswer {
-        try await send(
+        let key = idempotencyKey.map { HTTPHeaderField(name: "Idempotency-Key", value: $0) }
+        return try await send(
             body, path: path, method: method,
-            headers: authorization.map { HTTPHeaderField(name: "Authorization", value: $0) })
+            headers: authorization.map { HTTPHeaderField(name: "Authorization", value: $0) }
+                + [key].compactMap(\.self))
     }
 
     func post(_ json: JSONValue) async throws(HTTPClientError) -> HTTPAnswer {
@@ -33,14 +37,15 @@ struct Door: Sendable {
 
     func postSigned(
         _ body: [UInt8], secret: String = Secrets.superwall,
-        at milliseconds: Int64 = systemClock().milliseconds, id: String = "msg_1"
+        at milliseconds: Int64 = systemClock().milliseconds, id: String = "msg_1",
+        path: String = "/v1/webhooks/superwall"
     ) async throws(HTTPClientError) -> HTTPAnswer {
         let seconds = milliseconds / 1_000
         let signature = StandardWebhooksSignature.sign(
             id: id, timestampSeconds: seconds, body: body,
             key: StandardWebhooksSignature.key(fromSecret: secret) ?? [])
         return try await send(
-            body, path: "/v1/webhooks/superwall", method: "POST",
+            body, path: path, method: "POST",
             headers: [
                 HTTPHeaderField(name: "svix-id", value: id),
                 HTTPHeaderField(name: "svix-timestamp", value: "\(seconds)"),

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import Locks
+import TestMaterial
 import TestSupport
 
 /// A built program, as a process of its own.
@@ -65,6 +66,15 @@ final class Process: Sendable {
         let stat = Self.text("/proc/\(id)/stat")
         guard let end = stat.lastIndex(of: ")") else { return false }
         return stat[end...].dropFirst(2).first == "T"
+    }
+
+    /// Resident memory in bytes; nil once it has ended.
+    var memory: Int? {
+        guard ended.withLock({ $0 }) == nil else { return nil }
+        let fields = Self.text("/proc/\(id)/statm").split(separator: " ")
+        return fields.dropFirst().first.flatMap { Int($0) }.map {
+            $0 * sysconf(Int32(_SC_PAGESIZE))
+        }
     }
 
     var output: String { Self.text(outputPath) }

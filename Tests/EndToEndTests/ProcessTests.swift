@@ -2,6 +2,7 @@ import Glibc
 import HTTPClient
 import HTTPServer
 import JSON
+import JourneyStorage
 import Postgres
 import TestSupport
 import Testing
@@ -10,11 +11,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ProcessTests {
     /// Starts `serve` and waits until it is ready.
     private static func serve(
-        _ world: World, in folder: String, name: String = "worker", accounts: JSONValue = [:]
+        _ world: World, in folder: String, name: String = "worker", accounts: JSONValue = [:],
+        changes: JSONObject = JSONObject(), _ words: [String] = []
     ) async throws -> (process: Process, door: Door) {
         let path = "\(folder)/\(name).json"
-        try Process.write(world.configuration(accounts: accounts), to: path)
-        let process = try Process(["serve", "--config", path], in: folder, name: name)
+        try Process.write(world.configuration(accounts: accounts, changes: changes), to: path)
+        let process = try Process(["serve", "--config", path] + words, in: folder, name: name)
         try await world.until("\(name) is ready") {
             if let code = process.code {
                 throw World.Failure(what: "ended with \(code): \(process.errors)")
@@ -97,25 +99,117 @@ import Testing
         }
     }
 
-    @Test func `a second SIGTERM stops at once`() async throws {
+    @Test func `a second SIGTERM stops at once, and nothing is lost`() async throws {
         try await World.with(workflows: [Definitions.tell()]) { world in
             try await TemporaryFolder.with { folder in
                 let hold = TestSignal<Void>()
-                let receiver = try Receiver(loop: world.loop) { _ in
-                    _ = await hold.wait()
+                let receiver = try Receiver(loop: world.loop) { number in
+                    if number == 1 { _ = await hold.wait() }
                     return .json(200, Receiver.answer)
                 }
-                let (process, door) = try await Self.serve(
-                    world, in: folder, accounts: ["crm": World.account(port: receiver.port)])
+                let accounts: JSONValue = ["crm": World.account(port: receiver.port)]
+                let first = try await Self.serve(world, in: folder, accounts: accounts)
                 let started = try Webhook.revenueCat("trial-started", id: "t1", person: "person-1")
-                #expect(try await door.post(started).word == "accepted")
+                #expect(try await first.door.post(started).word == "accepted")
                 _ = await receiver.arrivals.wait()
-                process.signal(SIGTERM)
-                try await world.until("it drains") { process.errors.contains("\"draining\"") }
-                process.signal(SIGTERM)
-                #expect(try await Self.end(process, world) == 0)
-                #expect(!process.errors.contains("\"drained\""))
+                first.process.signal(SIGTERM)
+                try await world.until("it drains") { first.process.errors.contains("\"draining\"") }
+                first.process.signal(SIGTERM)
+                #expect(try await Self.end(first.process, world) == 0)
+                #expect(!first.process.errors.contains("\"drained\""))
                 hold.send(())
+                // What it had in hand is another's once its lease has run out.
+                try await world.change(
+                    "update journey.effect_queue set lease_until = now(), due_at = now()")
+                let second = try await Self.serve(
+                    world, in: folder, name: "second", accounts: accounts)
+                try await world.until(
+                    "select count(*) from journey.runs where status = 'completed'", is: 1)
+                #expect(receiver.arrivals.values.count == 2)
+                #expect(Set(receiver.arrivals.values.map(\.key)).count == 1)
+                second.process.signal(SIGTERM)
+                #expect(try await Self.end(second.process, world) == 0)
+                await receiver.stop()
+            }
+        }
+    }
+
+    @Test func `what SIGTERM meets in flight is handed back when the grace is over`() async throws {
+        try await World.with(workflows: [Definitions.tell()]) { world in
+            try await TemporaryFolder.with { folder in
+                let hold = TestSignal<Void>()
+                let receiver = try Receiver(loop: world.loop) { number in
+                    if number == 1 { _ = await hold.wait() }
+                    return .json(200, Receiver.answer)
+                }
+                let accounts: JSONValue = [
+                    "crm": World.account(
+                        port: receiver.port, changes: JSONObject([("concurrency", 1)]))
+                ]
+                let first = try await Self.serve(
+                    world, in: folder, accounts: accounts,
+                    changes: JSONObject([("shutdown", ["grace": "PT1S"])]))
+                // The second waits behind the first: its account has one attempt at a time.
+                for number in 1...2 {
+                    let started = try Webhook.revenueCat(
+                        "trial-started", id: "h\(number)", person: "person-\(number)")
+                    #expect(try await first.door.post(started).word == "accepted")
+                }
+                _ = await receiver.arrivals.wait()
+                try await world.until("select count(*) from journey.effect_queue", is: 2)
+                first.process.signal(SIGTERM)
+                #expect(try await Self.end(first.process, world) == 0)
+                #expect(
+                    try await world.count(
+                        """
+                        select count(*) from journey.effect_queue where lease_until is null
+                        """) == 2)
+                #expect(
+                    try await world.texts(
+                        """
+                        select outcome || ' ' || ambiguous as value from journey.effect_attempts
+                        """) == ["interrupted true"])
+                hold.send(())
+                let second = try await Self.serve(
+                    world, in: folder, name: "second", accounts: accounts)
+                try await world.until(
+                    "select count(*) from journey.runs where status = 'completed'", is: 2)
+                #expect(receiver.arrivals.values.count == 3)
+                #expect(Set(receiver.arrivals.values.map(\.key)).count == 2)
+                second.process.signal(SIGTERM)
+                #expect(try await Self.end(second.process, world) == 0)
+                await receiver.stop()
+            }
+        }
+    }
+
+    @Test func `effects that are held go out once a process does not hold them`() async throws {
+        try await World.with(workflows: [Definitions.tell()]) { world in
+            try await TemporaryFolder.with { folder in
+                let receiver = try Receiver(loop: world.loop)
+                let accounts: JSONValue = ["crm": World.account(port: receiver.port)]
+                let holding = try await Self.serve(
+                    world, in: folder, accounts: accounts, ["--hold-effects"])
+                let started = try Webhook.revenueCat("trial-started", id: "e1", person: "person-1")
+                #expect(try await holding.door.post(started).word == "accepted")
+                try await world.until("select count(*) from journey.effect_queue", is: 1)
+                let admin = "http://127.0.0.1:\(holding.process.port("admin_port") ?? 0)"
+                #expect(
+                    try await world.get(admin + "/readyz").text == "ready, effects are held\n")
+                #expect(
+                    try await world.get(admin + "/metrics").text.contains("journey_effects_held 1"))
+                holding.process.signal(SIGTERM)
+                #expect(try await Self.end(holding.process, world) == 0)
+                #expect(receiver.arrivals.values.isEmpty)
+                #expect(
+                    try await world.count("select count(*) from journey.effect_attempts") == 0)
+                let sending = try await Self.serve(
+                    world, in: folder, name: "sending", accounts: accounts)
+                try await world.until(
+                    "select count(*) from journey.runs where status = 'completed'", is: 1)
+                #expect(receiver.arrivals.values.count == 1)
+                sending.process.signal(SIGTERM)
+                #expect(try await Self.end(sending.process, world) == 0)
                 await receiver.stop()
             }
         }
@@ -163,7 +257,8 @@ import Testing
     func `a wrong configuration is told whole, and the exit code is 2`(
         verb: [String]
     ) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
+        try await TestDatabase.withDatabaseAndLoop(migrated: JourneySchema.migrator) {
+            settings, loop in
             try await World.with(settings.connectionString, on: loop) { world in
                 try await TemporaryFolder.with { folder in
                     let path = folder + "/bad.json"
@@ -191,7 +286,8 @@ import Testing
     @Test func `a database without the schema is refused, and migrate brings it forward`()
         async throws
     {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
+        try await TestDatabase.withDatabaseAndLoop(migrated: JourneySchema.migrator) {
+            settings, loop in
             try await World.with(settings.connectionString, on: loop) { world in
                 try await world.change("drop schema journey cascade")
                 try await TemporaryFolder.with { folder in

@@ -7,13 +7,18 @@ import Synchronization
 enum RawExchange {
     /// Returns all that was answered.
     static func run(_ text: String, port: UInt16, on loop: EventLoop) async -> String {
+        await run(Array(text.utf8), port: port, on: loop)
+    }
+
+    /// Returns all that was answered.
+    static func run(_ bytes: [UInt8], port: UInt16, on loop: EventLoop) async -> String {
         await withCheckedContinuation { continuation in
-            loop.onLoop { start(text, port: port, on: loop, continuation) }
+            loop.onLoop { start(bytes, port: port, on: loop, continuation) }
         }
     }
 
     private static func start(
-        _ text: String, port: UInt16, on loop: EventLoop,
+        _ bytes: [UInt8], port: UInt16, on loop: EventLoop,
         _ continuation: CheckedContinuation<String, Never>
     ) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -28,7 +33,6 @@ enum RawExchange {
             }
         }
         precondition(status == 0, "cannot connect to port \(port)")
-        let bytes = Array(text.utf8)
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         let received = Received()
         loop.watch(descriptor, for: .read) { _ in

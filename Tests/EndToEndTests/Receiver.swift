@@ -126,6 +126,18 @@ enum Definitions {
         ],
     ]
 
+    /// An automation that writes one line for each event of a name.
+    static func tellsLog(id: String, event: String) -> JSONValue {
+        [
+            "dsl": 1, "id": .string(id), "kind": "automation",
+            "entry": ["trigger": ["event": .string(event)], "reentry": "every_time"],
+            "start": "tell",
+            "steps": [
+                "tell": ["type": "action", "tool": "log", "with": ["text": "told"], "next": "end"]
+            ],
+        ]
+    }
+
     /// A journey that waits for the conversion and then is done.
     static func waits(id: String = "waits") -> JSONValue {
         [

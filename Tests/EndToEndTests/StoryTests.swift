@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPServer
 import JSON
 import Telemetry
+import TestMaterial
 import TestSupport
 import Testing
 

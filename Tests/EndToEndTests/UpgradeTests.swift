@@ -3,6 +3,7 @@ import HTTPClient
 import JSON
 import JourneyStorage
 import Postgres
+import TestMaterial
 import TestModel
 import TestSupport
 import Testing

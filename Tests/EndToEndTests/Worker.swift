@@ -6,6 +6,7 @@ import JourneyWorker
 import Reactor
 import Settings
 import Telemetry
+import TimeZones
 
 /// A worker inside the test process.
 struct Worker: Sendable {
@@ -51,6 +52,7 @@ extension World {
     func withWorker(
         accounts: JSONValue = [:], roles: WorkerService.Roles = .all, holdsEffects: Bool = false,
         changes: JSONObject = JSONObject(), limits: HTTPLimits = HTTPLimits(),
+        clock: @escaping @Sendable () -> Instant = systemClock,
         _ body: (Worker) async throws -> Void
     ) async throws {
         let source = ConfigurationSource(
@@ -61,7 +63,7 @@ extension World {
             settings: settings, roles: roles, holdsEffects: holdsEffects, loop: loop,
             log: Log(
                 level: settings.log.level, customers: .hash { _ in "hash" }, clock: systemClock,
-                sink: log.sink), metrics: metrics, limits: limits, clock: systemClock)
+                sink: log.sink), metrics: metrics, limits: limits, clock: clock)
         let addresses = try await service.start()
         let worker = Worker(
             service: service, metrics: metrics,

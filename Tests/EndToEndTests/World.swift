@@ -29,7 +29,8 @@ struct World: Sendable {
     static func with(
         workflows: [JSONValue] = [], _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
+        try await TestDatabase.withDatabaseAndLoop(migrated: JourneySchema.migrator) {
+            settings, loop in
             try await with(settings.connectionString, on: loop, workflows: workflows, body)
         }
     }

@@ -43,14 +43,17 @@ package struct CustomerModel: Sendable {
         let limited = Set(
             definitions.live.filter { $0.definition.entry.reentry != .everyTime }.map(\.workflow))
         let compared = inputs.map { input in
-            guard case .delivery(var delivery) = input.content else { return input }
-            delivery.earlier =
-                earlier[
-                    Event.makeID(
-                        connector: delivery.connector, providerEventID: delivery.providerEventID)]
-            return TurnInput(
-                sequence: input.sequence, recordedAt: input.recordedAt,
-                content: .delivery(delivery))
+            var input = input
+            switch input.content {
+            case .delivery(var delivery):
+                delivery.earlier = input.event.flatMap { earlier[$0] }
+                input.content = .delivery(delivery)
+            case .replay(var delivery, let replay):
+                delivery.earlier = input.event.flatMap { earlier[$0] }
+                input.content = .replay(delivery, replay)
+            case .event, .result, .command, .start, .exit, .schedule: break
+            }
+            return input
         }
         let causes = Set(inputs.compactMap(\.cause))
         let answered = Set(inputs.compactMap(Self.answeredRun))
@@ -152,7 +155,7 @@ package struct CustomerModel: Sendable {
         switch input.content {
         case .result(let result): result.run
         case .command(let command): command.run
-        case .delivery, .event, .start, .exit, .schedule: nil
+        case .delivery, .event, .start, .exit, .schedule, .replay: nil
         }
     }
 

@@ -70,12 +70,47 @@ import WorkflowDefinitions
         print("worlds: \(Self.count) seeds from \(Self.first) in \(started.duration(to: .now))")
     }
 
+    /// A seed that failed, and the sentence that it was to show. A seed that is found is added here, with
+    /// what was wrong, and stays when it is mended.
+    private struct Named: CustomTestStringConvertible {
+        let seed: UInt64
+        let fault: SimulatedWorld.Fault?
+        let testDescription: String
+    }
+
+    private static let named = [
+        Named(
+            seed: 1, fault: .turnsDoNotLock,
+            testDescription: "two turns of one customer take an input twice"),
+        Named(
+            seed: 1, fault: .timersAreNotSet,
+            testDescription: "a run waits for a timer that nobody set"),
+        Named(
+            seed: 2, fault: .ambiguousIsRepeated,
+            testDescription: "an account that honours no key is called again after a hang-up"),
+        Named(
+            seed: 1, fault: .answersBeforeTheCommit,
+            testDescription: "a delivery is answered 200, and its transaction is rolled back"),
+    ]
+
+    @Test(arguments: named)
+    private func `a named seed shows what it once showed, and holds without it`(_ one: Named) {
+        var world = SimulatedWorld(seed: one.seed, definitions: definitions, connector: connector)
+        world.fault = one.fault
+        #expect(one.fault == nil || !world.run().isEmpty)
+        let found = findings(seed: one.seed)
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test(arguments: SimulatedWorld.Fault.allCases)
     func `a planted fault is found`(fault: SimulatedWorld.Fault) {
         for seed in 1...400 as ClosedRange<UInt64> {
             var world = SimulatedWorld(seed: seed, definitions: definitions, connector: connector)
             world.fault = fault
-            if !world.run().isEmpty { return }
+            if !world.run().isEmpty {
+                print("worlds: \(fault) shows at seed=\(seed)")
+                return
+            }
         }
         Issue.record("400 worlds did not show it")
     }

@@ -1,4 +1,5 @@
 import JSON
+import TestMaterial
 import TestModel
 import TimeZones
 

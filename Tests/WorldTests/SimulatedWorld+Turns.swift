@@ -1,6 +1,7 @@
 import JourneyEngine
 import JourneyModel
 import JourneyTurns
+import TestMaterial
 import TestModel
 import TimeZones
 

@@ -4,6 +4,7 @@ import JSON
 import JourneyEngine
 import JourneyModel
 import JourneyTurns
+import TestMaterial
 import TestModel
 import TimeZones
 import WorkflowDefinitions

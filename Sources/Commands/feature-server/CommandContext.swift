@@ -5,6 +5,7 @@ internal import FeatureModel
 internal import FeatureService
 internal import Glibc
 internal import Postgres
+internal import PrivateCluster
 internal import Reactor
 internal import TimeZones
 
@@ -16,6 +17,8 @@ struct CommandContext: Sendable {
     let signals: SignalWatch
 
     static let defaultConfiguration = "/etc/feature-server/config.json"
+    /// Where `journey-worker dev` keeps its cluster.
+    static let defaultHome = ".journeys"
 
     func say(_ sentence: String) {
         terminal.error.writeLine(printable("\(FeatureProgram.name): \(sentence)"))
@@ -36,11 +39,27 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// The database: `--database URL`, else the configuration's.
+    /// The database of the `journey-worker dev` that runs under a folder.
+    func privateDatabase(home: String) throws -> String {
+        guard let cluster = PrivateCluster.running(home: home) else {
+            throw CommandFailure(
+                .usage,
+                "No private cluster runs under \(home); start journey-worker dev there and leave it "
+                    + "running, or name its folder with --data.")
+        }
+        // Of a word that stands twice libpq takes the last.
+        return "\(cluster) dbname=journeys"
+    }
+
+    /// The database: `--database URL`, `--data DIR`, else the configuration's.
     func database(direct: Bool = false) throws -> PostgresSettings {
         let application = "feature-server " + (command.path.first ?? "")
         if let url = command.option("database") {
             return PostgresSettings(connectionString: url, applicationName: application)
+        }
+        if let home = command.option("data") {
+            return PostgresSettings(
+                connectionString: try privateDatabase(home: home), applicationName: application)
         }
         let database = try settings().database
         return direct

@@ -31,6 +31,7 @@ enum FeatureProgram {
         do {
             switch context.command.path.first {
             case "serve": return try ServeCommand(context: context).run()
+            case "dev": return try DevCommand(context: context).run()
             case "migrate": return try MigrateCommand(context: context).run()
             case "check-config": return try ServeCommand(context: context).check()
             case "publish": return try PublishCommand(context: context).run()

@@ -14,7 +14,7 @@ extension FeatureProgram {
             .init("feature-server show user-1042", "what one customer holds, and why"),
         ],
         subcommands: [
-            serve, migrate, checkConfig, publish, show, grant, revoke, forget, check, rebuild,
+            serve, dev, migrate, checkConfig, publish, show, grant, revoke, forget, check, rebuild,
         ])
 
     private static let config = OptionSpecification(
@@ -22,6 +22,8 @@ extension FeatureProgram {
         help: "the configuration; default \(CommandContext.defaultConfiguration)")
     private static let database = OptionSpecification(
         "database", valueName: "URL", help: "the database in place of the configuration's")
+    private static let data = OptionSpecification(
+        "data", valueName: "DIR", help: "the private database of a journey-worker dev that runs")
     private static let environment = OptionSpecification(
         "environment", valueName: "NAME", choices: ["production", "sandbox"],
         help: "which ledger; default production")
@@ -44,6 +46,26 @@ extension FeatureProgram {
             under their operation ids.
             """, options: [config])
 
+    private static let dev = CommandSpecification(
+        name: "dev", summary: "the service beside a journey-worker dev, for trying things out",
+        discussion: """
+            Uses the private database that journey-worker dev runs: brings the schema features \
+            forward, publishes the catalogue, and answers on a port of its own under a key that it \
+            prints. The worker there reads the features within half a minute.
+            """,
+        examples: [.init("feature-server dev", "in a second terminal, from the same folder")],
+        options: [
+            OptionSpecification(
+                "data", valueName: "DIR", help: "the folder of the worker's data; default .journeys"
+            ),
+            OptionSpecification(
+                "catalog", valueName: "DIR", help: "what to publish; default Workflows/catalog"),
+            OptionSpecification(
+                "listen", valueName: "HOST:PORT", help: "the endpoint; default 127.0.0.1:8081"),
+            OptionSpecification(
+                "admin", valueName: "HOST:PORT", help: "health and metrics; default 127.0.0.1:9091"),
+        ])
+
     private static let checkConfig = CommandSpecification(
         name: "check-config", summary: "prints everything that is wrong with a configuration",
         discussion: "Exit code 2 when there is a problem.", options: [config])
@@ -51,7 +73,7 @@ extension FeatureProgram {
     private static let migrate = CommandSpecification(
         name: "migrate", summary: "brings the schema features forward",
         discussion: "Run it as feature_owner. Migrations only ever go forward.",
-        options: [config, database],
+        options: [config, database, data],
         subcommands: [
             CommandSpecification(
                 name: "up", summary: "applies what is pending",
@@ -70,7 +92,7 @@ extension FeatureProgram {
             """,
         examples: [
             .init("feature-server publish Workflows/catalog --dry-run", "only checks the files")
-        ], options: [config, database] + changing,
+        ], options: [config, database, data] + changing,
         arguments: [
             ArgumentSpecification("FILE", help: "catalogue files or folders", repeats: true)
         ])
@@ -78,7 +100,7 @@ extension FeatureProgram {
     private static let show = CommandSpecification(
         name: "show", summary: "what a customer holds, by grant",
         examples: [.init("feature-server show user-1042 -o json", "for a script")],
-        options: [config, database, environment, OutputFormat.option], arguments: [customer])
+        options: [config, database, data, environment, OutputFormat.option], arguments: [customer])
 
     private static let grant = CommandSpecification(
         name: "grant", summary: "gives a customer a product, or some of a feature",
@@ -90,7 +112,7 @@ extension FeatureProgram {
                 "feature-server grant user-1042 --feature credits --allowance 50 "
                     + "--reason \"ticket 4711\" --yes", "units for good, from a script"),
         ],
-        options: [config, database, environment, entity] + changing + [
+        options: [config, database, data, environment, entity] + changing + [
             OptionSpecification("product", valueName: "KEY", help: "everything that it grants"),
             OptionSpecification("feature", valueName: "KEY", help: "one feature"),
             OptionSpecification(
@@ -109,7 +131,7 @@ extension FeatureProgram {
             .init(
                 "feature-server revoke user-1042 operator:5f0c --reason mistaken",
                 "a grant as show names it")
-        ], options: [config, database, environment] + changing,
+        ], options: [config, database, data, environment] + changing,
         arguments: [
             customer, ArgumentSpecification("GRANT", help: "as show names it"),
         ])
@@ -120,13 +142,13 @@ extension FeatureProgram {
             Entries, decisions and what they hold are deleted. Ids of store transactions stay \
             without the person, so that nobody is granted them again. Journeys know customers by \
             themselves: see journey-replay forget.
-            """, options: [config, database, environment] + changing, arguments: [customer])
+            """, options: [config, database, data, environment] + changing, arguments: [customer])
 
     private static let check = CommandSpecification(
         name: "check", summary: "compares what is kept with what the ledger makes",
         discussion: "Exit code 5 when something differs.",
         examples: [.init("feature-server check --all", "every customer of both environments")],
-        options: [config, database, environment, all],
+        options: [config, database, data, environment, all],
         arguments: [
             ArgumentSpecification(
                 "CUSTOMER", help: "whom to check", isRequired: false, repeats: true)
@@ -136,7 +158,7 @@ extension FeatureProgram {
         name: "rebuild", summary: "makes what is kept anew from the ledger",
         discussion: """
             Where nothing differs nothing is written. Run check first: it says what would change.
-            """, options: [config, database, environment, all] + changing,
+            """, options: [config, database, data, environment, all] + changing,
         arguments: [
             ArgumentSpecification(
                 "CUSTOMER", help: "whom to rebuild", isRequired: false, repeats: true)

@@ -14,7 +14,7 @@ struct PublishCommand {
             "\(catalogue.features.count) features and \(catalogue.products.count) products"
         let context = context
         if context.isDryRun, context.command.option("database") == nil,
-            context.command.option("config") == nil
+            context.command.option("config") == nil, context.command.option("data") == nil
         {
             context.terminal.output.writeLine("The files are in order: \(counts).")
             return .ok
@@ -48,7 +48,7 @@ struct PublishCommand {
         }
     }
 
-    private func read(_ paths: [String]) throws -> Catalogue {
+    func read(_ paths: [String]) throws -> Catalogue {
         var files: [CatalogueReader.File] = []
         for path in paths {
             if path.hasSuffix(".json") {

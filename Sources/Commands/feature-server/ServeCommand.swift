@@ -62,7 +62,7 @@ struct ServeCommand {
         }
     }
 
-    private static func makeLog(_ settings: LogSettings) -> Log {
+    static func makeLog(_ settings: LogSettings) -> Log {
         // The key is made anew at each start: hashes tell lines of one run apart, and no more.
         let key = HMACSHA256(key: randomBytes(32))
         let hash: @Sendable (String) -> String = { id in
@@ -74,7 +74,7 @@ struct ServeCommand {
     }
 
     /// Until SIGTERM or SIGINT, and then until the drain is over or a second one comes.
-    private static func live(
+    static func live(
         _ server: FeatureServer, _ context: CommandContext, _ loop: EventLoop, _ log: Log
     ) async {
         let end: @Sendable () -> Never = {

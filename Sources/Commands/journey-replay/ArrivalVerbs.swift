@@ -19,21 +19,24 @@ extension ReplayCall {
             filter.connector = selector[.connector]
             filter.since = selector.since
             filter.until = selector.until
-            let hasIDs = !parsed.allArguments("EVENT").isEmpty
-            filter.limit = hasIDs ? LookStore.listLimit : min(selector.limit, LookStore.listLimit)
+            if !parsed.allArguments("EVENT").isEmpty {
+                var found: [EventView] = []
+                for id in selector.ids {
+                    found.append(try await store.eventLookup.find(id, parsed.path))
+                }
+                return printTable(EventView.table(found))
+            }
+            filter.limit = min(selector.limit, LookStore.listLimit)
             var events = try await store.events(filter)
             if let environment {
                 events = events.filter { $0.logged.event.environment == environment }
             }
-            if hasIDs {
-                events = try picked(selector.ids, events, "event") { $0.logged.event.id.text }
-            }
-            printTable(EventView.table(events), limit: hasIDs ? .max : filter.limit)
+            printTable(EventView.table(events), limit: filter.limit)
         }
     }
 
-    private static let deliveryStates =
-        ["unread", "unassigned"] + DeliveryMark.State.allCases.map(\.rawValue)
+    static let deliveryStates =
+        ["unread", "unassigned", "unknown", "ignored"] + DeliveryMark.State.allCases.map(\.rawValue)
 
     func deliveries() async throws {
         let words = parsed.allArguments("WORD")
@@ -46,6 +49,8 @@ extension ReplayCall {
                 )
             }
             try await showDelivery(id, isRaw: words[0] == "raw")
+        case "recheck"?: try await recheckDeliveries(Array(words.dropFirst()))
+        case "count"?: try await countDeliveries()
         case _?, nil: try await listDeliveries()
         }
     }
@@ -56,8 +61,10 @@ extension ReplayCall {
             if isRaw {
                 guard let body else {
                     throw ReplayFailure.notFound(
-                        "The body of delivery \(id) is no longer kept; its event is \(view.event?.text ?? "none")."
-                    )
+                        view.state == "forgotten"
+                            ? "The body of delivery \(id) was erased with the person it was about."
+                            : "The body of delivery \(id) is no longer kept: it is past its retention; "
+                                + "its event is \(view.event?.text ?? "none").")
                 }
                 // A body that was accepted is UTF-8, so text holds every byte of it.
                 return terminal.output.write(String(decoding: body, as: UTF8.self))
@@ -103,6 +110,7 @@ extension ReplayCall {
             let limit = min(selector.limit, LookStore.listLimit)
             let deliveries = try await deliveries(selector, limit, in: store)
             printTable(DeliveryView.table(deliveries), limit: limit)
+            try await tellSilence(in: store)
         }
     }
 
@@ -132,18 +140,5 @@ extension ReplayCall {
         return Array(
             found.filter { delivery in environment.map { delivery.environment == $0 } ?? true }
                 .prefix(limit))
-    }
-
-    /// The rows with these ids, each id once and none missing.
-    func picked<Row>(
-        _ ids: [String], _ rows: [Row], _ noun: String, id: (Row) -> String
-    ) throws -> [Row] {
-        try ids.map { wanted in
-            guard let row = rows.first(where: { id($0).utf8.starts(with: wanted.utf8) }) else {
-                throw ReplayFailure.notFound(
-                    "There is no \(noun) \(wanted) among the newest \(rows.count); use --where.")
-            }
-            return row
-        }
     }
 }

@@ -8,9 +8,18 @@ internal import TimeZones
 /// What every verb that changes something does alike: it says what is selected, keeps the guards, asks, and
 /// tells what became of it.
 extension ReplayCall {
+    /// Characters of a reason: it is kept with every run that it ends.
+    static let reasonLimit = 1_000
+
     /// `--reason`; nobody needs one for what changes nothing.
     func changeReason() throws(UsageError) -> String {
         let text = parsed.option("reason") ?? ""
+        guard text.unicodeScalars.count <= Self.reasonLimit else {
+            throw UsageError(
+                path: parsed.path,
+                "The reason has \(text.unicodeScalars.count) characters, and at most "
+                    + "\(Self.reasonLimit) are kept; say it shorter, or name where it is told.")
+        }
         if parsed.flag("dry-run") || text.contains(where: { !$0.isWhitespace }) { return text }
         throw UsageError(
             path: parsed.path,
@@ -38,11 +47,13 @@ extension ReplayCall {
     /// Says what is selected and keeps the guards.
     ///
     /// - Parameters:
-    ///   - table: the selection, whole.
+    ///   - table: the selection, whole, or its first rows where `total` says how many there are.
     ///   - question: what is asked, such as "Cancel 3 runs?".
     /// - Returns: whether to go on; false for `--dry-run`.
-    func mayChange(_ table: Table, _ noun: String, question: String) throws -> Bool {
-        let count = table.rows.count
+    func mayChange(
+        _ table: Table, of total: Int? = nil, _ noun: String, question: String
+    ) throws -> Bool {
+        let count = total ?? table.rows.count
         guard count > 0 else {
             throw ReplayFailure.notFound("No \(noun) that this could be done to is selected.")
         }
@@ -57,7 +68,7 @@ extension ReplayCall {
         }
         let rest = count > Self.shown ? ", the first \(Self.shown) of them shown" : ""
         terminal.error.writeLine("\(counted(count, noun)) selected\(rest).")
-        if let expected = try parsed.integer("expect", in: 0...1_000_000), expected != count {
+        if let expected = try parsed.integer("expect", in: 0...1_000_000_000), expected != count {
             throw ReplayFailure.refused(
                 "Nothing was changed: --expect says \(expected), and \(counted(count, noun)) "
                     + "\(count == 1 ? "is" : "are") selected; look again.")
@@ -76,9 +87,22 @@ extension ReplayCall {
     }
 
     /// Rows that are shown before something is changed.
-    private static let shown = 10
+    static let shown = 10
 
-    /// Who does it, why, and how it was selected.
+    /// Ids that the audit keeps of a selection.
+    private static let auditedIDs = 20
+
+    /// Who does it, why, what it is done to, and how that was selected.
+    func request(
+        _ reason: String, selected ids: [String], of noun: String
+    ) -> CommandStore.Request {
+        var request = request(reason, selected: ids.count)
+        request.detail["what"] = .string(noun)
+        request.detail["ids"] = .array(ids.prefix(Self.auditedIDs).map { .string($0) })
+        return request
+    }
+
+    /// The same where the objects have no ids that are worth keeping.
     func request(_ reason: String, selected count: Int) -> CommandStore.Request {
         var detail = JSONObject([("selected", .integer(count))])
         let terms = parsed.all("where")

@@ -33,7 +33,9 @@ extension CommandSpecification {
         """
 
     private static let effects = ArgumentSpecification(
-        "EFFECT", help: "effects or runs by id; - takes ids from standard input",
+        "EFFECT",
+        help:
+            "effects or runs by id, or 8 characters of it and more; - takes ids from standard input",
         isRequired: false, repeats: true)
 
     static let cancel = CommandSpecification(
@@ -63,7 +65,8 @@ extension CommandSpecification {
             customers free whose turns were given up. \(decided)
             """,
         examples: [
-            Example("journey-replay retry 9c1e --reason \"the receiver is back\"", "one effect"),
+            Example(
+                "journey-replay retry 9c1e04d7 --reason \"the receiver is back\"", "one effect"),
             Example(
                 "journey-replay retry --where \"workflow=welcome error=http_500\" --dry-run",
                 "what would be attempted again"),
@@ -119,7 +122,8 @@ extension CommandSpecification {
                     """,
                 examples: [
                     Example(
-                        "journey-replay dead discard 9c1e --reason \"told by phone\"", "one effect")
+                        "journey-replay dead discard 9c1e04d7 --reason \"told by phone\"",
+                        "one effect")
                 ],
                 options: Selector.options(deadTerms, lists: false) + changing + [ambiguous],
                 arguments: [effects]),
@@ -129,5 +133,5 @@ extension CommandSpecification {
         "ambiguous", help: "only those of which nobody knows whether they arrived")
 
     /// Verbs that change what customers go through.
-    static let steering = [cancel, retry, dead]
+    static let steering = [cancel, retry, dead, importingSubscriptions, alias]
 }

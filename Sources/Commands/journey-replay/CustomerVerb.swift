@@ -14,11 +14,13 @@ extension ReplayCall {
             let store = LookStore(pool: pool)
             let view = try await findCustomer(id, nil, in: store)
             let timeline = try await timeline(of: view, in: store)
+            let access = try await access(of: view, pool)
             let table = timeline.table(last: limit)
             switch format() {
-            case .table: printCustomer(view, id: id, table, left: timeline.lines.count - limit)
+            case .table:
+                printCustomer(view, id: id, access, table, left: timeline.lines.count - limit)
             case .json:
-                terminal.output.writeLine(customerJSON(view, timeline, last: limit).pretty)
+                terminal.output.writeLine(customerJSON(view, access, timeline, last: limit).pretty)
             case .jsonl:
                 for line in timeline.ordered.suffix(limit) {
                     terminal.output.writeLine(line.json.text)
@@ -70,14 +72,16 @@ extension ReplayCall {
             for effect in try await store.effects(filter) {
                 timeline.add(effect, workflow: workflow)
             }
-            if run.endedAt == nil, let wake = run.wakeAt {
+            if run.endedAt == nil, let wake = run.nextWake {
                 timeline.addDue(run: run.id.text, workflow: workflow, step: run.step, at: wake)
             }
         }
         return timeline
     }
 
-    private func printCustomer(_ view: CustomerView, id: String, _ timeline: Table, left: Int) {
+    private func printCustomer(
+        _ view: CustomerView, id: String, _ access: CustomerAccess?, _ timeline: Table, left: Int
+    ) {
         let out = terminal.output
         func line(_ text: String) { out.writeLine(printable(text)) }
         let app = view.app.map { ", app \($0)" } ?? ""
@@ -85,8 +89,16 @@ extension ReplayCall {
             "Customer \(id): record \(view.id), \(view.environment)\(app), since \(view.createdAt)")
         let ids = view.ids.map { $0.isOwn ? $0.id : "\($0.id) (alias)" }
         line("Known as \(ids.joined(separator: ", "))")
+        for record in view.merged { line("Record \(record.id) was merged into it at \(record.at)") }
+        for conflict in view.conflicts {
+            line(
+                "Not merged with record \(conflict.other), which is another person's, although "
+                    + "webhooks name both (\(conflict.times) times, last at \(conflict.lastAt)); if they "
+                    + "are one, journey-replay alias says so")
+        }
         if !view.attributes.isEmpty { line("Attributes \(JSONValue.object(view.attributes).text)") }
         printState(view, line)
+        for sentence in access?.sentences ?? [] { line(sentence) }
         if let aside = view.standing.setAside {
             let next = aside.retryAt.map { "tried again at \($0)" } ?? "tried no more"
             line("Set aside since \(aside.since), \(next): \(aside.error)")
@@ -169,7 +181,7 @@ extension ReplayCall {
     }
 
     private func customerJSON(
-        _ view: CustomerView, _ timeline: Timeline, last count: Int
+        _ view: CustomerView, _ access: CustomerAccess?, _ timeline: Timeline, last count: Int
     ) -> JSONValue {
         var object = JSONObject(
             [
@@ -186,8 +198,26 @@ extension ReplayCall {
                             ]
                         })
                 ),
+                (
+                    "merged",
+                    .array(
+                        view.merged.map {
+                            ["id": .integer($0.id.number), "at": .string($0.at.description)]
+                        })
+                ),
+                (
+                    "identity_conflicts",
+                    .array(
+                        view.conflicts.map {
+                            [
+                                "id": .integer($0.other.number), "times": .integer($0.times),
+                                "last_at": .string($0.lastAt.description),
+                            ]
+                        })
+                ),
                 ("attributes", .object(view.attributes)),
             ] + stateJSON(view) + [
+                ("features", access?.json ?? .null),
                 ("unread_inputs", .integer(view.standing.unreadInputs)),
                 ("runs", .array(view.runs.map(\.json))),
                 ("timeline", .array(timeline.ordered.suffix(count).map(\.json))),

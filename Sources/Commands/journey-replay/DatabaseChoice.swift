@@ -27,9 +27,16 @@ struct DatabaseChoice: Sendable, Hashable {
     let source: Source
     /// Whether statements are prepared; false through a pooler in transaction mode.
     var prepares = true
+    /// Where feature access is read, if not here; may hold a password.
+    var featureString: String?
+
+    /// What libpq takes from the environment where the connection string does not say it.
+    var defaults: [String: String] = [:]
 
     /// What is said on standard error.
-    var target: String { "database: \(Self.place(of: connectionString)), from \(source.words)" }
+    var target: String {
+        "database: \(Self.place(of: connectionString, defaults: defaults)), from \(source.words)"
+    }
 
     /// The database that `journey-worker dev` makes in its cluster.
     private static let developmentDatabase = "journeys"
@@ -41,14 +48,29 @@ struct DatabaseChoice: Sendable, Hashable {
         _ parsed: ParsedCommand, environment: [String: String], changes: Bool,
         runningCluster: (String) -> String? = { PrivateCluster.running(home: $0) }
     ) throws -> DatabaseChoice {
+        var choice = try chosen(
+            parsed, environment: environment, changes: changes, runningCluster: runningCluster)
+        for (part, name) in [
+            ("dbname", "PGDATABASE"), ("host", "PGHOST"), ("port", "PGPORT"), ("user", "PGUSER"),
+        ] {
+            choice.defaults[part] = environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        return choice
+    }
+
+    private static func chosen(
+        _ parsed: ParsedCommand, environment: [String: String], changes: Bool,
+        runningCluster: (String) -> String?
+    ) throws -> DatabaseChoice {
         if let url = parsed.option("database") {
-            return DatabaseChoice(connectionString: url, source: .option)
+            return DatabaseChoice(connectionString: Self.named(url), source: .option)
         }
         if let file = parsed.option("config") {
             let settings = try WorkerSettings.read(.file(file, environment: environment))
             return DatabaseChoice(
                 connectionString: settings.database.url.revealed,
-                source: .configuration(file: file), prepares: settings.database.prepares)
+                source: .configuration(file: file), prepares: settings.database.prepares,
+                featureString: settings.features.url?.revealed)
         }
         let home = parsed.option("data") ?? ".journeys"
         let url = environment["DATABASE_URL"].flatMap { $0.isEmpty ? nil : $0 }
@@ -78,12 +100,23 @@ struct DatabaseChoice: Sendable, Hashable {
         return DatabaseChoice(connectionString: url, source: .environment)
     }
 
+    /// A bare word is a database's name, as psql takes it; libpq itself would refuse it.
+    private static func named(_ text: String) -> String {
+        let isWord = !text.contains("=") && !text.contains("://")
+        guard isWord else { return text }
+        let quoted = text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+        return "dbname='\(quoted)'"
+    }
+
     // MARK: Saying it
 
     /// Database, host and role, made of the parts that are no secret: what is not understood is left
     /// out rather than shown.
-    static func place(of connectionString: String) -> String {
-        let parts = parts(of: connectionString)
+    static func place(
+        of connectionString: String, defaults: [String: String] = [:]
+    ) -> String {
+        var parts = parts(of: connectionString)
+        if parts["service"] == nil { parts.merge(defaults) { own, _ in own } }
         var text = parts["dbname"].map { "\"\($0)\"" } ?? parts["service"].map { "service \($0)" }
         text = text ?? "the role's own"
         let host = parts["host"] ?? parts["hostaddr"] ?? "the local socket"

@@ -14,13 +14,13 @@ extension ReplayCall {
             "EFFECT", known: CommandSpecification.effectTerms, statuses: Self.effectStatuses)
         try await withDatabase { pool in
             let store = LookStore(pool: pool)
-            let hasIDs = !parsed.allArguments("EFFECT").isEmpty
-            let limit = hasIDs ? LookStore.listLimit : min(selector.limit, LookStore.listLimit)
-            var effects = try await effects(selector, limit, in: store)
-            if hasIDs {
-                effects = try picked(selector.ids, effects, "effect") { $0.invocation.text }
+            if parsed.allArguments("EFFECT").isEmpty {
+                let limit = min(selector.limit, LookStore.listLimit)
+                let effects = try await effects(selector, limit, in: store)
+                printTable(EffectView.table(effects), limit: limit)
+            } else {
+                printTable(EffectView.table(try await named(selector.ids, in: store)))
             }
-            printTable(EffectView.table(effects), limit: hasIDs ? .max : limit)
             let holding = try await store.holdingConnections()
             if holding > 0 {
                 terminal.error.writeLine(
@@ -28,6 +28,26 @@ extension ReplayCall {
                         + "with --hold-effects and sends nothing.")
             }
         }
+    }
+
+    /// The effects with these ids, and those of runs with these, each once.
+    private func named(_ ids: [String], in store: LookStore) async throws -> [EffectView] {
+        var found: [EffectView] = []
+        for id in ids {
+            let one: [EffectView]
+            switch try await store.effectLookup.find(id, parsed.path) {
+            case .effect(let effect): one = [effect]
+            case .run(let run):
+                var filter = EffectFilter()
+                filter.run = run.id
+                filter.limit = LookStore.listLimit
+                one = try await store.effects(filter)
+            }
+            found += one.filter { effect in
+                !found.contains { $0.invocation == effect.invocation }
+            }
+        }
+        return found
     }
 
     /// Effects know their run; what belongs to a customer or workflow is found by the runs.

@@ -56,6 +56,10 @@ struct HistoryPhrase: Sendable, Hashable {
         case "skipped": return "an operator skipped \(word("step"))\(audit(entry))"
         case "paused": return "paused with its workflow\(audit(entry))"
         case "forgotten": return "the customer was forgotten\(audit(entry))"
+        case "merged":
+            return entry["from"] == entry["into"]
+                ? "another record was merged into this customer's"
+                : "went from record \(word("from")) to record \(word("into"))"
         case "ended":
             let why = entry["reason"]?.string.map { ": \($0)" } ?? ""
             return word("status") + why + reason(entry)
@@ -111,6 +115,7 @@ struct HistoryPhrase: Sendable, Hashable {
             let why = entry["reason"]?.string.map { ": \($0)" } ?? ""
             return "the command \(command)\(why)\(audit(entry))"
         }
+        if entry["merge"] != nil { return "a merge of two records" }
         if entry["look"] != nil { return "a look at what the turn had changed" }
         if let status = entry["outside"]?.string {
             let why = entry["reason"]?.string.map { ": \($0)" } ?? ""

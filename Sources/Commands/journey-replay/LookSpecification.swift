@@ -101,7 +101,7 @@ extension CommandSpecification {
             arguments: [ArgumentSpecification("ID", help: "any id the customer is known by")]),
         listing(
             "events", "List events, the newest recorded first", terms: eventTerms,
-            ids: ids("EVENT", "events by id, among the newest; - takes ids from standard input"),
+            ids: ids("EVENT", "events by id or its beginning; - takes ids from standard input"),
             examples: [
                 Example(
                     "journey-replay events --where \"event=trial.started since=2h\"",
@@ -110,27 +110,43 @@ extension CommandSpecification {
         listing(
             "deliveries", "List deliveries, or show one or its raw body",
             discussion: """
-                deliveries lists; deliveries show ID prints one; deliveries raw ID writes the stored \
-                body and nothing else.
+                deliveries lists; deliveries count sums by connector and state; deliveries show ID \
+                prints one; deliveries raw ID writes the stored body and nothing else. A status is \
+                unread, processed, duplicate, conflict, unreadable, unassigned, unknown (a type that the \
+                mapping does not know) or ignored. deliveries recheck checks signatures and mapping of \
+                stored bodies again, by --config, as of the time they came, prints those that would \
+                change, and changes nothing; static credentials and tokens are not kept, so those say \
+                nothing. See replay-deliveries for taking the new mapping over.
                 """,
             terms: deliveryTerms,
-            ids: ids("WORD", "show ID, raw ID, or ids to list; - takes ids from standard input"),
+            ids: ids(
+                "WORD",
+                "count, show ID, raw ID, recheck [ID…], or ids to list; - takes ids from standard input"
+            ),
             examples: [
                 Example(
                     "journey-replay deliveries --where \"connector=revenuecat since=1d\"",
                     "what a provider sent"),
+                Example(
+                    "journey-replay deliveries count --where since=7d",
+                    "how many were conflicting, unreadable, unknown, …"),
                 Example("journey-replay deliveries raw 1041", "the body as it was received"),
+                Example(
+                    "journey-replay deliveries recheck --where since=1d --config config.json",
+                    "what the configuration of now would make of them"),
             ]),
         listing(
             "effects", "List effects, newest request first", terms: effectTerms,
             ids: ids(
                 "EFFECT",
-                "effects by invocation id, among the newest; - takes ids from standard input"),
+                "effects or runs by id, or 8 characters of it and more; - takes ids from standard input"
+            ),
             examples: [
                 Example("journey-replay effects --where status=unknown", "what must be looked at"),
                 Example(
                     "journey-replay effects --where customer=user-42", "what was sent to a customer"
                 ),
             ]),
+        audit,
     ]
 }

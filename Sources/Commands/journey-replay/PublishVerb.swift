@@ -14,7 +14,8 @@ extension CommandSpecification {
         discussion: """
             Prints what changes first, then asks; in scripts --yes answers. All files are published \
             together or none. A definition that is published already changes nothing. Runs under way \
-            keep the version they entered with, and nobody enters because of it. --reason is required \
+            keep the version they entered with, and nobody enters because of it. Of a changed segment \
+            the customers are counted that its new condition takes in and lets go. --reason is required \
             and kept; only --dry-run does without.
             """,
         examples: [
@@ -37,7 +38,7 @@ extension CommandSpecification {
 
 extension ReplayCall {
     func publish() async throws {
-        let reason = try reason()
+        let reason = try changeReason()
         let definitions = try readDefinitions(parsed.allArguments("FILE"))
         for diagnostic in definitions.diagnostics {
             terminal.error.writeLine(printable(diagnostic.description))
@@ -52,9 +53,12 @@ extension ReplayCall {
         try await withDatabase(changes: true) { pool in
             let store = DefinitionStore(pool: pool)
             let live = try await liveDefinitions(store)
-            try requireVariants(definitions.workflows, live: live.live)
-            let plan = PublicationPlan(
+            if let complaint = live.complaint(publishing: definitions.workflows) {
+                throw ReplayFailure("Nothing was published: \(complaint)")
+            }
+            var plan = PublicationPlan(
                 workflows: definitions.workflows, segments: definitions.segments, live: live)
+            try await count(&plan, live, LookStore(pool: pool))
             let isDry = parsed.flag("dry-run")
             if isDry || plan.isEmpty || !parsed.flag("yes") {
                 printRows(plan.rows, changing: isDry || plan.isEmpty)
@@ -77,13 +81,28 @@ extension ReplayCall {
         }
     }
 
-    /// Why it is done; nobody needs one for what changes nothing.
-    private func reason() throws(UsageError) -> String {
-        let text = parsed.option("reason") ?? ""
-        if parsed.flag("dry-run") || text.contains(where: { !$0.isWhitespace }) { return text }
-        throw UsageError(
-            path: parsed.path,
-            "publish needs --reason TEXT: why it is done, as it is kept with the version.")
+    /// Says how many customers changed segments take in and let go.
+    private func count(
+        _ plan: inout PublicationPlan, _ live: DefinitionSet, _ look: LookStore
+    ) async throws {
+        if plan.segmentChanges.isEmpty { return }
+        var difference = SegmentDifference(plan.segmentChanges.map(\.definition), live: live)
+        try await difference.count(look, live: live, now: command.now())
+        plan.note(difference)
+        if difference.isPartial {
+            terminal.error.writeLine(
+                "Enters and leaves are counted of the first \(SegmentDifference.mostCustomers) "
+                    + "customers.")
+        }
+        let uncounted = plan.segmentChanges.map(\.definition.id).filter {
+            difference.changes[$0] == nil
+        }
+        if !uncounted.isEmpty {
+            terminal.error.writeLine(
+                printable(
+                    "Not counted, since only customers' turns know events and features: "
+                        + uncounted.map(\.text).joined(separator: ", ") + "."))
+        }
     }
 
     /// Asks before a change; a script says `--yes`.
@@ -109,6 +128,8 @@ extension ReplayCall {
                 Table.Column("WORKFLOW", key: "workflow"), Table.Column("CHANGE", key: "change"),
                 Table.Column("LIVE", key: "live_version", alignment: .right),
                 Table.Column("VERSION", key: "version", alignment: .right),
+                Table.Column("ENTERS", key: "enters", alignment: .right),
+                Table.Column("LEAVES", key: "leaves", alignment: .right),
                 Table.Column("DIGEST", key: "digest"),
             ].filter { column in rows.contains { column.pointer.resolve(in: $0) != nil } },
             rows: rows, idKey: "workflow")
@@ -134,23 +155,6 @@ extension ReplayCall {
         }
     }
 
-    /// The variants of a live experiment keep their ids and their order (S14), whichever workflow holds it.
-    private func requireVariants(
-        _ workflows: [PublishedWorkflow], live: [DefinitionSet.Version]
-    ) throws {
-        for workflow in workflows {
-            for (id, experiment) in workflow.definition.experiments.sorted(by: { $0.key < $1.key })
-            {
-                for version in live {
-                    guard let earlier = version.definition.experiments[id],
-                        let complaint = experiment.complaint(replacing: earlier)
-                    else { continue }
-                    throw ReplayFailure("Nothing was published: \(complaint)")
-                }
-            }
-        }
-    }
-
     /// With a configuration at hand, an action that its accounts cannot do is refused.
     private func requireAccounts(_ workflows: [PublishedWorkflow]) throws {
         guard let file = parsed.option("config") else { return }
@@ -172,7 +176,20 @@ struct PublicationPlan {
     let changes: [PublishedWorkflow]
     /// Segments whose live definition is another, or none.
     let segmentChanges: [PublishedSegment]
-    let rows: [JSONValue]
+    private(set) var rows: [JSONValue]
+
+    /// Adds to each changed segment how many customers enter and leave it.
+    mutating func note(_ difference: SegmentDifference) {
+        rows = rows.map { row in
+            guard var object = row.object, object["change"]?.string != "unchanged",
+                let name = object["workflow"]?.string, name.hasPrefix("segments/"),
+                let change = difference.changes[SegmentID(String(name.dropFirst(9)))]
+            else { return row }
+            object["enters"] = .integer(change.enters)
+            object["leaves"] = .integer(change.leaves)
+            return .object(object)
+        }
+    }
 
     var isEmpty: Bool { changes.isEmpty && segmentChanges.isEmpty }
 

@@ -33,7 +33,9 @@ extension CommandSpecification {
                 "data", valueName: "DIR",
                 help: "home of the private cluster of journey-worker dev; .journeys when left out"),
         ],
-        subcommands: looking + checking + repeating + trying + steering + [publish, start])
+        subcommands: looking + checking + repeating + trying + steering + [
+            publish, start, replayDeliveries, batches,
+        ])
 }
 
 extension CommandSpecification {

@@ -15,8 +15,8 @@ struct CheckedRun: Sendable {
     /// Nil when the run agrees.
     let divergence: Divergence?
 
-    /// Its erased values keep it from being checked, which is nobody's fault.
-    var isRedacted: Bool { divergence?.kind == .redacted }
+    /// Erased values keep it from being checked, or its history is past its retention: nobody's fault.
+    var isBeyondChecking: Bool { divergence?.kind == .redacted || divergence?.kind == .notKept }
 
     /// What is printed of it: the divergence with the run's workflow; `"result": "agrees"` without one.
     var json: JSONValue {
@@ -92,6 +92,8 @@ struct RunCheck {
     func check(_ history: StoredHistory, log: [LoggedEvent] = []) -> CheckedRun {
         let divergence: Divergence?
         switch (verifiers[history.definition], history.recorded) {
+        case (_, _) where history.isCut:
+            divergence = Divergence(kind: .notKept, run: history.summary.id)
         case (.success(let verifier)?, .success(let recorded)):
             divergence = verifier.verify(recorded, log: log)
         case (.failure(let unreadable)?, _):

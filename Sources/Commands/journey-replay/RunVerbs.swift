@@ -109,9 +109,11 @@ extension ReplayCall {
         try await withDatabase { pool in
             let store = LookStore(pool: pool)
             let summary = try await find(word, in: store)
-            guard let view = try await store.run(summary.id) else {
-                throw ReplayFailure.notFound("The run \(summary.id) is gone.")
+            guard var view = try await store.run(summary.id) else {
+                throw ReplayFailure.notFound(
+                    "The run \(summary.id) is gone; journey-replay list shows what there is.")
             }
+            view.findWindow()
             let tail = try await store.history(
                 summary.id, from: max(0, view.run.decisions - Self.tail))
             var shown = ShownRun(view: view, tail: tail)
@@ -153,26 +155,19 @@ extension ReplayCall {
         }
     }
 
-    /// Runs that are named when an id was cut too short.
-    private static let shownMatches = 5
-
     /// The run with this id, or the only one whose id begins so.
     func find(_ word: String, in store: LookStore) async throws -> RunSummary {
-        if let view = try await store.run(RunID(word)) { return view.summary }
-        let absent = ReplayFailure.notFound(
-            "There is no run \(word) here; journey-replay list shows them.")
-        guard !word.isEmpty, word.utf8.count < 32 else { throw absent }
-        let found = try await store.runs(prefix: word, limit: Self.shownMatches + 1)
-        guard let first = found.first else { throw absent }
-        guard found.count == 1 else {
-            let some = found.prefix(Self.shownMatches).map(\.id.text).joined(separator: ", ")
-            let rest = found.count > Self.shownMatches ? " and others" : ""
-            throw UsageError(
-                path: parsed.path,
-                "More than one run begins with \(word): \(some)\(rest); write more of the one meant."
-            )
-        }
-        return first
+        try await store.runLookup.find(word, parsed.path)
+    }
+}
+
+extension RunView {
+    /// Finds when the window opens that the effect keeps to, by the zones of this machine.
+    fileprivate mutating func findWindow() {
+        guard let window = awaited?.window, let zones = try? TimeZoneDatabase() else { return }
+        let rules = (try? zones.rules(named: window.zone)) ?? .utc
+        let state = window.window.state(at: now, in: rules)
+        windowOpensAt = state.isOpen ? nil : state.opensAt
     }
 }
 

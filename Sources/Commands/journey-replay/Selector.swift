@@ -8,7 +8,7 @@ struct Selector: Sendable, Hashable {
     /// What a term may speak of; each verb knows some of them.
     enum Term: String, Sendable, Hashable, CaseIterable {
         case workflow, version, status, customer, connector, event, step, error, key, environment
-        case since, until
+        case since, until, who, verb
     }
 
     /// In the order given, each once.
@@ -107,7 +107,8 @@ struct Selector: Sendable, Hashable {
                         + " Use \(statuses.joined(separator: ", ")).")
             }
             terms[term] = value
-        case .workflow, .customer, .connector, .event, .step, .error, .key, .environment:
+        case .workflow, .customer, .connector, .event, .step, .error, .key, .environment, .who,
+            .verb:
             terms[term] = value
         }
     }

@@ -35,7 +35,11 @@ struct ShownRun {
 
     /// ` (Europe/Berlin, 09:00 there)` for a due time that was found in a zone.
     private func clock(at due: Instant?) -> String {
-        guard let name = waiting?["zone"]?.string, let due else { return "" }
+        Self.clock(named: waiting?["zone"]?.string, at: due)
+    }
+
+    private static func clock(named name: String?, at due: Instant?) -> String {
+        guard let name, let due else { return "" }
         guard let rules = try? TimeZoneDatabase().rules(named: name) else { return " (\(name))" }
         return " (\(name), \(rules.civilTime(at: due).time) there)"
     }
@@ -45,7 +49,12 @@ struct ShownRun {
             let zone =
                 switch hold {
                 case .timer(let due), .events(let due): clock(at: due)
-                case .ended, .stuck, .retrying, .unreadInputs, .overdue, .effect: ""
+                case .window(let effect, let opens):
+                    Self.clock(named: effect.window?.zone, at: opens)
+                case .ended, .deadEffect, .unsettled, .stuck, .retrying, .noWorker, .turnTrouble,
+                    .unreadInputs, .overdue, .noDispatcher, .held, .noAccount, .dispatchTrouble,
+                    .accountBusy, .dispatchBusy, .accountRate, .behind, .effect, .nothing:
+                    ""
                 }
             return (hold.word, hold.sentence(now: view.now, events: awaited) + zone)
         }
@@ -60,7 +69,7 @@ struct ShownRun {
         var object = view.summary.json.object ?? JSONObject()
         object["why"] = .array(
             reasons.map { ["hold": .string($0.word), "sentence": .string($0.sentence)] })
-        object["next_wake"] = view.summary.wakeAt.map { .string($0.description) } ?? .null
+        object["next_wake"] = view.nextWake.map { .string($0.description) } ?? .null
         object["now"] = .string(view.now.description)
         object["effects"] = .array(view.effects.map(\.json))
         object["history"] = .array(tail.map(\.row))
@@ -83,7 +92,7 @@ struct ShownRun {
         for (place, reason) in reasons.enumerated() {
             lines.append("\(place == 0 ? "Why       " : "          ")\(reason.sentence)")
         }
-        lines.append("Next wake \(run.wakeAt.map { told($0, view.now) } ?? "none by time")")
+        lines.append("Next wake \(view.nextWake.map { told($0, view.now) } ?? "none by time")")
         if !view.effects.isEmpty {
             lines += ["", "Effects"] + Self.split(EffectView.table(view.effects))
         }

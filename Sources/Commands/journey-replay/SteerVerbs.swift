@@ -23,7 +23,8 @@ extension ReplayCall {
             try await issue(
                 .cancel,
                 runs.map { CommandStore.Target(customer: $0.customer, run: $0.id) },
-                request(reason, selected: runs.count), in: CommandStore(pool: pool),
+                request(reason, selected: runs.map(\.id.text), of: "run"),
+                in: CommandStore(pool: pool),
                 WakeStore(pool: pool))
         }
     }
@@ -84,14 +85,30 @@ extension ReplayCall {
                     DeadEffect.table(able), "effect",
                     question: "Attempt \(counted(able.count, "effect")) again?")
             else { return }
+            let told = able.filter { $0.account == OutboundKind.account }
+            if !told.isEmpty { try await tellAgain(told, reason, pool) }
+            let awaited = able.filter { $0.account != OutboundKind.account }
+            if awaited.isEmpty { return }
             try await issue(
                 .retry,
-                able.map {
+                awaited.map {
                     CommandStore.Target(
                         customer: $0.customer, run: $0.run, invocation: $0.invocation)
-                }, request(reason, selected: able.count), in: CommandStore(pool: pool),
+                }, request(reason, selected: awaited.map(\.invocation.text), of: "effect"),
+                in: CommandStore(pool: pool),
                 WakeStore(pool: pool))
         }
+    }
+
+    private func tellAgain(
+        _ events: [DeadEffect], _ reason: String, _ pool: PostgresPool
+    ) async throws {
+        let (audit, count) = try await CommandStore(pool: pool).tellAgain(
+            events.map(\.invocation),
+            request(reason, selected: events.map(\.invocation.text), of: "effect"))
+        try? await WakeStore(pool: pool).notify(.effects)
+        terminal.error.writeLine(
+            "\(counted(count, "run event")) to be told again; audit \(audit).")
     }
 
     private func retryStuck() async throws {
@@ -113,7 +130,8 @@ extension ReplayCall {
                     question: "Try the turns of \(counted(stuck.count, "customer")) again?")
             else { return }
             let (audit, count) = try await CommandStore(pool: pool).free(
-                stuck.map(\.customer), request(reason, selected: stuck.count))
+                stuck.map(\.customer),
+                request(reason, selected: stuck.map(\.customer.description), of: "customer"))
             try? await WakeStore(pool: pool).notify(.turns)
             terminal.error.writeLine("\(counted(count, "customer")) set free; audit \(audit).")
         }
@@ -140,7 +158,8 @@ extension ReplayCall {
                     question: "Settle \(counted(dead.count, "effect"))?")
             else { return }
             let (audit, count) = try await CommandStore(pool: pool).discard(
-                dead.map(\.invocation), request(reason, selected: dead.count))
+                dead.map(\.invocation),
+                request(reason, selected: dead.map(\.invocation.text), of: "effect"))
             let sum = "\(counted(count, "effect")) settled; audit \(audit)."
             if count < dead.count { throw ReplayFailure(.partly, sum) }
             terminal.error.writeLine(sum)
@@ -196,16 +215,21 @@ extension ReplayCall {
         _ id: String, _ filter: DeadFilter, in look: LookStore
     ) async throws -> [DeadEffect] {
         var filter = filter
-        filter.invocations = [id]
+        let named = try await look.effectLookup.find(id, parsed.path)
+        let fact: String
+        switch named {
+        case .effect(let effect):
+            filter.invocations = [effect.invocation.text]
+            fact =
+                "The effect \(effect.invocation) is not dead: it is \(effect.status)"
+                + (effect.discarded.map { ", and was settled under audit \($0)" } ?? "")
+        case .run(let run):
+            filter.run = run.id
+            fact = "No effect of the run \(run.id) is dead"
+        }
         let effects = try await look.dead(filter)
         if !effects.isEmpty { return effects }
-        filter.invocations = nil
-        filter.run = try? await find(id, in: look).id
-        let ofRun = filter.run == nil ? [] : try await look.dead(filter)
-        if !ofRun.isEmpty { return ofRun }
-        throw ReplayFailure.notFound(
-            "No dead effect is \(id), and no run of that id has one; journey-replay dead list shows "
-                + "them.")
+        throw ReplayFailure.notFound("\(fact); journey-replay dead list shows those that are.")
     }
 }
 

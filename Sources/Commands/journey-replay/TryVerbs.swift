@@ -7,13 +7,13 @@ internal import TimeZones
 internal import WorkflowDefinitions
 
 extension CommandSpecification {
-    private static let scopeText = """
+    static let scopeText = """
         A scope file is a JSON object with any of event, trigger, customer, subscription, features, \
         steps, run and now, as pointers name them; also subscriptions (a list of states), segments \
         ({"<id>": {"member", "entered_at"?}}) and events ([{"event", "occurred_at", "properties"?}]) for \
         the questions a condition may ask. The time is --at, else the file's now, else the clock's.
         """
-    private static let scope = OptionSpecification(
+    static let scope = OptionSpecification(
         "scope", valueName: "FILE", help: "JSON object with the scope's top-level names")
     private static let file = ArgumentSpecification("FILE", help: "what to try")
 
@@ -87,6 +87,7 @@ extension CommandSpecification {
                             "partials", valueName: "FILE",
                             help: "JSON object of partials: name to template"),
                     ], arguments: [file]),
+                tryAction,
             ])
     ]
 
@@ -164,8 +165,11 @@ extension ReplayCall {
             default: .none
             }
         let missing: Template.Missing = parsed.option("missing") == "empty" ? .empty : .error
+        guard let source = String(validating: bytes, as: UTF8.self) else {
+            throw ReplayFailure("\(path) is not UTF-8; save it as such.")
+        }
         do {
-            let template = try Template(String(decoding: bytes, as: UTF8.self))
+            let template = try Template(source)
             // A rendering's own bytes and nothing after them: it can be compared.
             terminal.output.write(
                 try template.render(
@@ -207,7 +211,7 @@ extension ReplayCall {
         return partials
     }
 
-    private func scopeFile() throws -> ScopeFile {
+    func scopeFile() throws -> ScopeFile {
         let time = parsed.option("at") == nil ? nil : try instant()
         return try ScopeFile(path: try required("scope"), time: time, clock: command.now())
     }

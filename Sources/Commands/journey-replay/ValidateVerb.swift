@@ -105,4 +105,9 @@ extension Diagnostic {
 }
 
 /// `1 file`, `2 files`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+func counted(_ count: Int, _ noun: String) -> String {
+    if count == 1 { return "1 \(noun)" }
+    return noun.hasSuffix("ry")
+        ? "\(count) \(noun.dropLast())ies"
+        : "\(count) \(noun)\(noun.hasSuffix("ch") ? "es" : "s")"
+}

@@ -11,8 +11,9 @@ extension CommandSpecification {
             Each decision is made again from the run's history alone, without writes or effects, and \
             compared; then the run's row is. Without ids and terms every run is verified. What differs \
             is printed with decision, step, what the history holds, what the engine gives, and the \
-            input; then the exit code is 5. Runs whose values were erased cannot be checked: they are \
-            printed as redacted and do not change the exit code.
+            input; then the exit code is 5. Runs whose values were erased, or whose history is \
+            past its retention, cannot be checked: they are printed as redacted or not_kept and do not \
+            change the exit code.
 
             With --definition the runs of that workflow are asked what the file would have made of \
             them; what it reads and the history does not hold is not_recorded, and exits 5 too.
@@ -92,23 +93,23 @@ extension ReplayCall {
 struct VerifyTally {
     private(set) var verified = 0
     private(set) var diverged = 0
-    private(set) var redacted = 0
+    private(set) var unchecked = 0
     private var printed: [CheckedRun] = []
 
     mutating func take(_ run: CheckedRun, keeping most: Int) {
         verified += 1
         guard run.divergence != nil else { return }
-        if run.isRedacted { redacted += 1 } else { diverged += 1 }
+        if run.isBeyondChecking { unchecked += 1 } else { diverged += 1 }
         if printed.count < most { printed.append(run) }
     }
 
     /// `1204 runs verified: 1203 agree, 1 differs`.
     var sentence: String {
-        let agree = verified - diverged - redacted
+        let agree = verified - diverged - unchecked
         var text = "\(counted(verified, "run")) verified: \(agree) agree"
         if diverged > 0 { text += ", \(diverged) \(diverged == 1 ? "differs" : "differ")" }
-        if redacted > 0 { text += ", \(redacted) cannot be checked (redacted)" }
-        let left = diverged + redacted - printed.count
+        if unchecked > 0 { text += ", \(unchecked) cannot be checked (erased, or past retention)" }
+        let left = diverged + unchecked - printed.count
         if left > 0 { text += "; the first \(printed.count) are shown" }
         return text
     }

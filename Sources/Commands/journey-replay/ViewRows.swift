@@ -20,7 +20,7 @@ extension RunSummary {
         row["environment"] = .string(environment)
         row["entered_at"] = .string(enteredAt.description)
         row["ended_at"] = endedAt.map { .string($0.description) }
-        row["wake_at"] = wakeAt.map { .string($0.description) }
+        row["wake_at"] = nextWake.map { .string($0.description) }
         return .object(row)
     }
 

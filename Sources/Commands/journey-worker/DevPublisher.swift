@@ -112,7 +112,13 @@ final class DevPublisher: Sendable {
             loop: loop)
         let publications: [DefinitionStore.Publication]
         do {
-            publications = try await DefinitionStore(pool: pool).publish(
+            let store = DefinitionStore(pool: pool)
+            if let complaint = try await store.complaint(publishing: read.published) {
+                terminal.error.writeLine("Nothing was published: \(complaint)")
+                await pool.close()
+                return
+            }
+            publications = try await store.publish(
                 read.published, segments: read.segments, by: "journey-worker dev",
                 reason: "the folder \(folder)"
             ).workflows

@@ -2,8 +2,11 @@ internal import CommandLine
 internal import Connectors
 internal import HTTPServer
 internal import JSON
+internal import JourneyStorage
+internal import Postgres
 internal import Reactor
 internal import Settings
+internal import TimeZones
 
 /// `connectors`, `providers`, `check-config`: they look and change nothing.
 struct ListCommands {
@@ -11,6 +14,16 @@ struct ListCommands {
 
     func connectors() -> ExitCode {
         guard let settings = context.readSettings() else { return .usage }
+        var activities: [ConnectorActivityStore.Activity] = []
+        let asks = context.command.flag("deliveries")
+        if asks {
+            let (answer, problem) = readActivities(settings)
+            if let problem {
+                context.fail(problem)
+                return .failed
+            }
+            activities = answer
+        }
         var table = Table(
             columns: [
                 Table.Column("NAME", key: "name"), Table.Column("PROVIDER", key: "provider"),
@@ -18,16 +31,48 @@ struct ListCommands {
                 Table.Column("UNKNOWN ENVIRONMENT", key: "unknown_environment"),
                 Table.Column("MAPPING", key: "mapping_version"),
             ], idKey: "name")
-        table.rows = settings.connectors.values.sorted { $0.name < $1.name }.map { connector in
-            [
-                "name": .string(connector.name), "provider": .string(connector.provider.name),
-                "path": .string("/v1/webhooks/\(connector.name)"),
-                "unknown_environment": .string(connector.unknownEnvironment),
-                "app": connector.app.map { .string($0) } ?? .null,
-                "mapping_version": .string(connector.provider.mappingVersion),
+        if asks {
+            table.columns += [
+                Table.Column("LAST DELIVERY", key: "last_delivery"),
+                Table.Column("DELIVERS", key: "delivers"),
             ]
         }
+        table.rows = settings.connectors.values.sorted { $0.name < $1.name }.map { connector in
+            let activity = activities.first { $0.connector == connector.name }
+            var row = JSONObject([
+                ("name", .string(connector.name)), ("provider", .string(connector.provider.name)),
+                ("path", .string("/v1/webhooks/\(connector.name)")),
+                ("unknown_environment", .string(connector.unknownEnvironment)),
+                ("app", connector.app.map { .string($0) } ?? .null),
+                ("mapping_version", .string(connector.provider.mappingVersion)),
+            ])
+            if asks {
+                row["last_delivery"] = activity.map { .string($0.lastAt.description) } ?? .null
+                row["delivers"] =
+                    activity.map { $0.isSilent ? "silent" : "yes" } ?? "never did"
+            }
+            return .object(row)
+        }
         return write(table)
+    }
+
+    private func readActivities(
+        _ settings: WorkerSettings
+    ) -> ([ConnectorActivityStore.Activity], problem: String?) {
+        let loop = EventLoop()
+        return loop.runBlocking {
+            let pool = PostgresPool(
+                settings: settings.database.postgres(applicationName: "journey-worker connectors"),
+                size: 2, loop: loop)
+            let answer: ([ConnectorActivityStore.Activity], problem: String?)
+            do throws(PostgresError) {
+                answer = (try await ConnectorActivityStore(pool: pool).activities(), nil)
+            } catch {
+                answer = ([], "the database cannot be asked: \(error)")
+            }
+            await pool.close()
+            return answer
+        }
     }
 
     func providers() -> ExitCode {
@@ -74,7 +119,9 @@ struct ListCommands {
         }
         context.terminal.output.write(
             "The configuration is usable: \(settings.connectors.count) connectors, "
-                + "\(settings.accounts.count) accounts.\n")
+                + "\(settings.accounts.count) accounts.\n"
+                + "Feature access is read from \(settings.features.url == nil ? "the worker's own database" : "features.url"); "
+                + "where there is no view features.access, features are unknown.\n")
         return .ok
     }
 

@@ -99,7 +99,12 @@ enum WorkerProgram {
 
     private static let connectors = CommandSpecification(
         name: "connectors", summary: "lists the configured connectors with their providers",
-        options: [config, OutputFormat.option])
+        options: [
+            config, OutputFormat.option,
+            OptionSpecification(
+                "deliveries",
+                help: "ask the database when each last delivered, and whether it fell silent"),
+        ])
 
     private static let providers = CommandSpecification(
         name: "providers", summary: "lists the provider definitions",

@@ -2,15 +2,6 @@ internal import FeatureModel
 internal import Postgres
 
 extension LedgerStore {
-    static let read = SQLStatement(
-        "account_read",
-        """
-        select (select state from features.accounts where environment = $1 and customer_id = $2)
-                as state,
-            (select coalesce(max(version), 0) from features.catalogues) as version,
-            clock_timestamp() as now
-        """)
-
     /// Takes the customer's lock; see ``LedgerStore`` for the order of locks. The row as it is after the
     /// wait is what it returns: PostgreSQL reads a row again that changed while its lock was waited for.
     static let lockAccount = SQLStatement(

@@ -15,6 +15,7 @@ package struct LedgerStore: Sendable {
     let catalogues: CatalogueStore
     /// Nil takes the database's clock, which all servers share.
     let clock: (@Sendable () -> Moment)?
+    private let reads: AccountReads
 
     /// How often a transaction is tried again after a serialization failure or a deadlock.
     static let retries = 3
@@ -28,6 +29,7 @@ package struct LedgerStore: Sendable {
         self.pool = pool
         self.catalogues = catalogues
         self.clock = clock
+        reads = AccountReads(pool: pool)
     }
 
     /// A customer's account with what it is to be read by.
@@ -44,14 +46,13 @@ package struct LedgerStore: Sendable {
     package func view(
         of customer: CustomerKey, in environment: LedgerEnvironment
     ) async throws -> View {
-        let row = try await pool.query(Self.read, Self.key(environment, customer)).only()
-        let published = try await catalogues.catalogue(Int(try row.int32("version"))) {
+        let answer = try await reads.read(customer, in: environment)
+        let published = try await catalogues.catalogue(answer.version) {
             (statement, values) async throws(PostgresError) in
             try await pool.query(statement, values)
         }
         return View(
-            account: try Self.account(row), catalogue: published.catalogue,
-            now: try clock?() ?? Moment(row.instant("now")))
+            account: answer.account, catalogue: published.catalogue, now: clock?() ?? answer.now)
     }
 
     // MARK: Consuming

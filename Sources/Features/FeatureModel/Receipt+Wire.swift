@@ -87,17 +87,23 @@ extension ConsumeCommand {
 
 extension AccessAnswer {
     /// The answer to `/entitled`.
+    ///
+    /// Where a wallet pays, or lacks, `featureId` is the wallet's key as in the public wire: balance and
+    /// type are the wallet's then, and the answer holds for exactly the amount that was asked for.
     package func wire(
         customer: CustomerKey, feature: FeatureKey, required: Quantity, entity: EntityKey?
     ) -> JSONValue {
         var json = JSONObject()
         json["customerId"] = .string(customer.text)
-        json["featureId"] = .string(feature.text)
+        json["featureId"] = .string((wallet ?? feature).text)
         json["requiredBalance"] = .integer(required.units)
         if let entity { json["entityId"] = .string(entity.text) }
-        json["code"] = .string(code.rawValue)
+        json["code"] = .string(code == .featureNotFound ? "feature_not_found" : "feature_found")
         access.write(to: &json)
-        if let wallet { json["creditFeatureId"] = .string(wallet.text) }
+        if let wallet {
+            json["requestedFeatureId"] = .string(feature.text)
+            json["creditFeatureId"] = .string(wallet.text)
+        }
         return .object(json)
     }
 }

@@ -31,6 +31,21 @@ package struct AccessReader: Sendable {
         return try Self.decode(rows)
     }
 
+    /// All that customers have or had, for people who look; see ``access(of:features:in:)``.
+    ///
+    /// - Parameter limit: rows, 1 to 100,000.
+    package func everything(
+        of customers: [String], limit: Int = 1_000, in environment: AccessEnvironment
+    ) async throws(PostgresError) -> [AccessRow] {
+        precondition(customers.count <= Self.most, "too much at once")
+        precondition((1...100_000).contains(limit), "\(limit) rows")
+        if customers.isEmpty { return [] }
+        return try Self.decode(
+            try await pool.query(
+                Self.selectEverything,
+                [.text(environment.rawValue), .textArray(customers), .int4(Int32(limit))]))
+    }
+
     /// What became another answer since an instant, by a write or by time alone, oldest first.
     ///
     /// A writer dates its rows before it commits, so ask with an overlap: a change may become visible as
@@ -55,6 +70,11 @@ package struct AccessReader: Sendable {
         let rows = try Self.decode(found)
         let next = rows.count < limit ? nil : rows.last.map(AccessCursor.init(_:))
         return AccessPage(rows: rows, next: next)
+    }
+
+    /// The time by the clock that dates changes.
+    package func now() async throws(PostgresError) -> Instant {
+        try await pool.query(Self.selectNow).only().instant("now")
     }
 
     /// Whether there is a feature side in this database that this role may read.
@@ -109,6 +129,15 @@ package struct AccessReader: Sendable {
         order by customer_id, feature_id, entity_id
         """)
 
+    private static let selectEverything = SQLStatement(
+        "access_everything",
+        """
+        select \(columns) from features.access
+        where environment = $1 and customer_id = any($2)
+        order by customer_id, feature_id, entity_id
+        limit $3
+        """)
+
     /// The upper bound keeps the index from walking over everything that is yet to happen.
     private static let selectChanges = SQLStatement(
         "access_changes",
@@ -120,6 +149,9 @@ package struct AccessReader: Sendable {
         order by changed_at, customer_id, feature_id, entity_id
         limit $7
         """)
+
+    private static let selectNow = SQLStatement(
+        "access_now", "select clock_timestamp() as now")
 
     private static let selectPresence = SQLStatement(
         "access_presence",

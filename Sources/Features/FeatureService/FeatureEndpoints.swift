@@ -93,7 +93,9 @@ package final class FeatureEndpoints: Sendable {
                 return try await profile(wire, client, known: request.headers["If-None-Match"])
             }
         } catch {
-            return failure(for: error, at: endpoint, request.requestID).response
+            let failure = failure(for: error, at: endpoint, request.requestID)
+            // The public SDK reads `success` and `error` of this one.
+            return endpoint == .purchase ? failure.purchaseResponse : failure.response
         }
     }
 
@@ -160,7 +162,7 @@ package final class FeatureEndpoints: Sendable {
     ) async throws -> HTTPResponse {
         let command = try wire.command()
         let metadata = try wire.metadata()
-        let purchase = try verified(try wire.signedTransaction("purchase"), client)
+        let purchase = try wire.backingPurchase().map { try verified($0, client) }
         if purchase != nil, command.mode == .setUsage {
             throw WireFailure.invalid(
                 "purchase",
@@ -181,24 +183,14 @@ package final class FeatureEndpoints: Sendable {
         _ wire: WireRequest, _ client: KeyRing.Client
     ) async throws -> HTTPResponse {
         let customer = try wire.customer()
-        guard let purchase = try verified(try wire.signedTransaction("signedTransaction"), client)
-        else {
-            throw WireFailure.invalid(
-                "signedTransaction",
-                "The member signedTransaction is missing; send what StoreKit gave.")
-        }
+        let purchase = try verified(try wire.purchase(), client)
         let view = try await ledger.record(purchase, for: customer, in: client.environment)
         metrics.purchases.add(labels: ["taken"])
         let profile = Profile(
             of: view.account, customer: customer, in: view.catalogue, at: view.now)
-        var json = JSONObject()
-        json["success"] = true
-        json["customerId"] = .string(customer.text)
-        json["transactionId"] = .string(purchase.transaction.id)
         let product = view.catalogue.product(appStore: purchase.transaction.productID)
-        json["productId"] = .optional(product?.key.text)
-        json["features"] = profile.wire["features"] ?? []
-        return .json(200, JSONValue.object(json).bytes)
+        return .json(
+            200, profile.purchaseWire(purchase.transaction.id, product: product?.key).bytes)
     }
 
     private func profile(
@@ -227,16 +219,9 @@ package final class FeatureEndpoints: Sendable {
     }
 
     private func verified(
-        _ signed: String?, _ client: KeyRing.Client
-    ) throws(PurchaseRefusal) -> VerifiedPurchase? {
-        guard let signed else { return nil }
-        return try judge.judge(
+        _ signed: String, _ client: KeyRing.Client
+    ) throws(PurchaseRefusal) -> VerifiedPurchase {
+        try judge.judge(
             signed, for: client.environment, nowMilliseconds: nowMilliseconds())
-    }
-}
-
-extension JSONValue {
-    fileprivate static func optional(_ text: String?) -> JSONValue {
-        text.map { .string($0) } ?? .null
     }
 }

@@ -13,8 +13,15 @@ struct WireFailure: Error, Hashable {
     var retryAfter: RetryAfter?
     var allow: String?
 
-    var response: HTTPResponse {
-        var json = JSONObject()
+    var response: HTTPResponse { response(of: JSONObject()) }
+
+    /// The same in the form that the public SDK reads of `/purchase`.
+    var purchaseResponse: HTTPResponse {
+        response(of: JSONObject([("success", false), ("error", .string(message))]))
+    }
+
+    private func response(of members: JSONObject) -> HTTPResponse {
+        var json = members
         json["message"] = .string(message)
         json["code"] = .string(code)
         if let details { json["details"] = .object(details) }

@@ -14,7 +14,7 @@ struct WireRequest {
 
     var apiKey: String { body["apiKey"]?.string ?? "" }
 
-    /// Whose: `customerId`, or as the SDK's older calls name it `distinct_id`.
+    /// Whose: the public SDK says `customerId` in some calls and `distinct_id` in others.
     func customer() throws(WireFailure) -> CustomerKey {
         let name =
             body["customerId"] == nil && body["distinct_id"] != nil
@@ -38,15 +38,38 @@ struct WireRequest {
         return quantity
     }
 
-    /// The transaction's JWS: `purchase` (or `name`) as a text, or as an object with `signedTransaction`.
-    func signedTransaction(_ name: String) throws(WireFailure) -> String? {
-        guard let value = body[name], !value.isNull else { return nil }
-        let text = value.string ?? value["signedTransaction"]?.string
+    /// The purchase that backs a use: an object as the public SDK writes it, or the bare text of the signed
+    /// transaction.
+    func backingPurchase() throws(WireFailure) -> String? {
+        guard let value = body["purchase"], !value.isNull else { return nil }
+        if let text = value.string, !text.isEmpty { return text }
+        guard value.object != nil else {
+            throw .invalid(
+                "purchase",
+                "The member purchase is an object with transaction_jwt: what StoreKit signed.")
+        }
+        return try Self.signedTransaction(in: value, named: "purchase")
+    }
+
+    /// The signed transaction of `/purchase`.
+    func purchase() throws(WireFailure) -> String {
+        try Self.signedTransaction(in: body, named: "transaction_jwt")
+    }
+
+    /// `transaction_jwt`, as the public SDK names it, or `signedTransaction`.
+    private static func signedTransaction(
+        in value: JSONValue, named member: String
+    ) throws(WireFailure) -> String {
+        if let store = value["type"], !store.isNull, store.string != "appstore" {
+            throw .invalid(
+                "type", "Purchases of the App Store are taken in here: type is \"appstore\".")
+        }
+        let text = value["transaction_jwt"]?.string ?? value["signedTransaction"]?.string
         guard let text, !text.isEmpty else {
             throw .invalid(
-                name,
-                "The member \(name) holds the signed transaction as StoreKit gives it: a "
-                    + "text, or an object with signedTransaction.")
+                member,
+                "The member transaction_jwt is missing; send the signed transaction as StoreKit "
+                    + "gives it (jwsRepresentation).")
         }
         return text
     }

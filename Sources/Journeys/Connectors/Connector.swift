@@ -8,6 +8,8 @@ package struct Connector: Sendable {
     package enum Transfer: String, Sendable, Hashable, CaseIterable {
         /// The connector's subscriptions move to the receiver (S10).
         case move
+        /// Both owners hear of it, and the subscriptions stay where they are.
+        case keep
     }
 
     /// As in the path `/v1/webhooks/{connector}`: `[a-z0-9][a-z0-9_-]{0,62}`.
@@ -21,7 +23,9 @@ package struct Connector: Sendable {
     package let app: String?
     package let transfer: Transfer
 
-    private let checks: [SenderCheck]
+    /// What `authenticate` lists, in its order.
+    let schemes: [AuthenticationScheme]
+    let checks: [SenderCheck]
 
     /// - Parameters:
     ///   - authentication: at least one entry; a delivery must satisfy **all** of them. Where a provider
@@ -88,6 +92,7 @@ package struct Connector: Sendable {
             checks.append(try entry.prepared(connector: name))
         }
         self.checks = checks
+        schemes = entries.map(\.scheme)
     }
 
     /// The key sets that must be fetched before this connector can judge anything.

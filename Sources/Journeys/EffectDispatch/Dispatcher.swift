@@ -31,6 +31,7 @@ package final class Dispatcher: Sendable {
     private struct State {
         var isStopping = false
         var underWay = 0
+        var trouble: String?
     }
 
     /// - Parameters:
@@ -78,6 +79,7 @@ package final class Dispatcher: Sendable {
             }
             do {
                 let (count, pause) = try await leaseAndStart()
+                if failures > 0 { state.withLock { $0.trouble = nil } }
                 failures = 0
                 if count > 0 { continue }
                 // A rate, or another dispatcher at the account, says when; else what is not due yet is
@@ -86,6 +88,7 @@ package final class Dispatcher: Sendable {
                 _ = await wake.wait(atMost: min(pause ?? jittered, jittered))
             } catch {
                 failures += 1
+                state.withLock { $0.trouble = "\(error)" }
                 log.error("effects cannot be leased; trying again", ["reason": .text("\(error)")])
                 let pause = min(Duration.milliseconds(200) * (1 << min(failures, 6)), .seconds(10))
                 _ = await wake.wait(atMost: pause)
@@ -95,6 +98,9 @@ package final class Dispatcher: Sendable {
 
     /// The tools and accounts that this process serves.
     package var served: [EffectCapacity] { gates.served }
+
+    /// What keeps the dispatcher from leasing at the moment; nil for nothing.
+    package var trouble: String? { state.withLock { $0.trouble } }
 
     /// Has ``run()`` return without leasing anything more.
     package func requestStop() {

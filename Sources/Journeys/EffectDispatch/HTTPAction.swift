@@ -59,6 +59,7 @@ struct HTTPAction {
             }
             return url
         }
+        if let url = account.wholeURL { return url }
         guard let base = account.baseURL else {
             throw AttemptFailure(
                 error: "no_base_url",

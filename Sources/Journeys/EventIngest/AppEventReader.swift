@@ -31,7 +31,8 @@ struct AppEventReader {
             name: name, id: try fields.id("id"),
             person: Event.Person(id: try fields.requiredID("customer_id")),
             occurredAt: try fields.instant("occurred_at"),
-            environment: try environment(fields), properties: try properties(fields))
+            environment: try fields.environment() ?? source.environment,
+            properties: try properties(fields))
     }
 
     // MARK: POST /event and /batch
@@ -96,7 +97,7 @@ struct AppEventReader {
             name: "customer.updated", id: id,
             person: Event.Person(id: customer, aliases: aliases.filter { $0 != customer }),
             occurredAt: try fields.instant("occurred_at"),
-            environment: try environment(fields),
+            environment: try fields.environment() ?? source.environment,
             properties: JSONObject([("attributes", .object(attributes))]))
     }
 
@@ -135,20 +136,6 @@ struct AppEventReader {
     /// Names that only providers and the engine tell.
     private static func isReserved(_ name: String) -> Bool {
         Vocabulary.owns(name) || name.hasPrefix("provider:") || name.hasPrefix("segment.")
-    }
-
-    private func environment(_ fields: ItemFields) throws(ItemProblem) -> String {
-        guard let name = try fields.id("environment") else { return source.environment }
-        let isPlain = name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
-        guard isPlain, name.utf8.count <= 63 else {
-            throw fields.invalid(
-                "environment", "must be lower-case letters, digits, - and _, such as sandbox")
-        }
-        return name
     }
 
     private func properties(_ fields: ItemFields) throws(ItemProblem) -> JSONObject {

@@ -81,8 +81,7 @@ extension EventService {
     func show(
         _ customer: String, _ request: HTTPRequest, to source: Source
     ) async throws -> HTTPResponse {
-        let environment =
-            request.head.queryValues(of: "environment").first ?? source.environment
+        let environment = environment(of: request, source)
         guard let view = try await doors.customer(customer, environment, source.app) else {
             return .problem(
                 404, "not_found",
@@ -134,7 +133,7 @@ extension EventService {
         }
     }
 
-    private func refusing(_ body: () throws(ItemProblem) -> Event) throws(RequestRefusal) -> Event {
+    func refusing<Read>(_ body: () throws(ItemProblem) -> Read) throws(RequestRefusal) -> Read {
         do throws(ItemProblem) {
             return try body()
         } catch {
@@ -144,7 +143,7 @@ extension EventService {
     }
 
     /// The caller's own id for the request; nil when there is none.
-    private func idempotencyKey(_ request: HTTPRequest) throws(RequestRefusal) -> String? {
+    func idempotencyKey(_ request: HTTPRequest) throws(RequestRefusal) -> String? {
         let keys = request.headers.values(of: "Idempotency-Key")
         guard let key = keys.first else { return nil }
         guard keys.count == 1, (1...255).contains(key.utf8.count) else {

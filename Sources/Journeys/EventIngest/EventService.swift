@@ -20,6 +20,10 @@ package final class EventService: Sendable {
         package var customer:
             @Sendable (_ id: String, _ environment: String, _ app: String?) async throws ->
                 CustomerView?
+        /// Asks for a run, durably.
+        package var start: @Sendable (RunWish) async throws -> RunWish.Answer
+        /// Asks for a run's end, durably.
+        package var cancel: @Sendable (RunCancellation) async throws -> RunCancellation.Answer
         /// Called after a commit, to wake the worker.
         package var onStored: @Sendable () -> Void
 
@@ -29,11 +33,15 @@ package final class EventService: Sendable {
                 @escaping @Sendable ([ArrivedDelivery]) async throws ->
                 [DeliveryReceipt],
             customer: @escaping @Sendable (String, String, String?) async throws -> CustomerView?,
+            start: @escaping @Sendable (RunWish) async throws -> RunWish.Answer,
+            cancel: @escaping @Sendable (RunCancellation) async throws -> RunCancellation.Answer,
             onStored: @escaping @Sendable () -> Void
         ) {
             self.store = store
             self.storeInOrder = storeInOrder
             self.customer = customer
+            self.start = start
+            self.cancel = cancel
             self.onStored = onStored
         }
     }
@@ -70,9 +78,6 @@ package final class EventService: Sendable {
     /// Puts other sources in place.
     package func reload(_ sources: [String: Source]) { self.sources.withLock { $0 = sources } }
 
-    /// Whether a path is this service's; every other one is somebody else's.
-    package static func serves(_ head: HTTPHead) -> Bool { Route(head.pathSegments) != nil }
-
     /// Answers from the head alone what needs no body: 405, and 401 for want of a token.
     package func decideEarly(_ head: HTTPHead) -> HTTPResponse? {
         guard let route = Route(head.pathSegments) else { return .noSuchPath }
@@ -105,6 +110,8 @@ package final class EventService: Sendable {
                 return request.head.method == "GET"
                     ? try await show(id, request, to: source)
                     : try await update(id, request, from: source)
+            case .runs: return try await startRun(request, from: try token(request))
+            case .run(let id): return try await cancelRun(id, request, from: try token(request))
             case .clientEvent: return try await takeClientEvent(request)
             case .clientBatch: return try await takeClientBatch(request)
             }
@@ -160,6 +167,8 @@ package final class EventService: Sendable {
 enum Route: Equatable {
     case events
     case customer(String)
+    case runs
+    case run(String)
     case clientEvent
     case clientBatch
     case document
@@ -167,18 +176,22 @@ enum Route: Equatable {
     init?(_ segments: [String]?) {
         switch segments ?? [] {
         case ["v1", "events"]: self = .events
+        case ["v1", "runs"]: self = .runs
         case ["event"]: self = .clientEvent
         case ["batch"]: self = .clientBatch
         case ["openapi.json"]: self = .document
         case let path where path.count == 3 && path[0] == "v1" && path[1] == "customers":
             self = .customer(path[2])
+        case let path where path.count == 3 && path[0] == "v1" && path[1] == "runs":
+            self = .run(path[2])
         default: return nil
         }
     }
 
     var methods: [String] {
         switch self {
-        case .events, .clientEvent, .clientBatch: ["POST"]
+        case .events, .runs, .clientEvent, .clientBatch: ["POST"]
+        case .run: ["DELETE"]
         case .customer: ["GET", "POST"]
         case .document: ["GET"]
         }
@@ -186,7 +199,7 @@ enum Route: Equatable {
 
     var needsToken: Bool {
         switch self {
-        case .events, .customer: true
+        case .events, .customer, .runs, .run: true
         case .clientEvent, .clientBatch, .document: false
         }
     }
@@ -207,7 +220,7 @@ extension HTTPResponse {
     }
 
     static var noSuchPath: HTTPResponse {
-        .problem(404, "not_found", "There is no such path; see /openapi.json.")
+        .problem(404, "not_found", "There is no such path; /openapi.json tells those there are.")
     }
 
     static var unauthorized: HTTPResponse {

@@ -93,4 +93,19 @@ struct ItemFields {
     func invalid(_ name: String, _ fact: String) -> ItemProblem {
         ItemProblem(code: .invalid, pointer: "/\(name)", message: "\"\(name)\" \(fact).")
     }
+
+    /// The environment of the item; nil when absent.
+    func environment() throws(ItemProblem) -> String? {
+        guard let name = try id("environment") else { return nil }
+        let isPlain = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        }
+        guard isPlain, name.utf8.count <= 63 else {
+            throw invalid(
+                "environment", "must be lower-case letters, digits, - and _, such as sandbox")
+        }
+        return name
+    }
 }

@@ -23,6 +23,8 @@ package struct EffectRequest: Sendable, Hashable {
     package var window: AttemptWindow?
     package var attemptTimeout: Duration
     package var retry: RetryPolicy
+    /// Why it is kept and never attempted; nil for one that is to be attempted.
+    package var withheld: String?
 
     package init(
         invocation: InvocationID, run: RunID, step: StepID, attemptGroup: Int,
@@ -117,6 +119,14 @@ package enum EffectOutcome: Sendable, Hashable {
     case unknown
     /// Withheld on purpose, such as by `paused`; the run goes on by `next`.
     case suppressed(reason: String)
+
+    /// Whether something was sent, or may have been.
+    package var mayHaveBeenSent: Bool {
+        switch self {
+        case .succeeded, .timedOut, .unknown: true
+        case .failed, .expired, .suppressed: false
+        }
+    }
 }
 
 /// An effect's end as an input of the customer's turn.
@@ -125,11 +135,18 @@ package struct EffectResult: Sendable, Hashable {
     package var run: RunID
     package var step: StepID
     package var outcome: EffectOutcome
+    /// Whether a message to the customer was sent, or may have been: `gap` counts from it. Nil in what
+    /// was written before that was told; then every action of `http` that may have been sent is one.
+    package var isMessage: Bool?
 
-    package init(invocation: InvocationID, run: RunID, step: StepID, outcome: EffectOutcome) {
+    package init(
+        invocation: InvocationID, run: RunID, step: StepID, outcome: EffectOutcome,
+        isMessage: Bool? = nil
+    ) {
         self.invocation = invocation
         self.run = run
         self.step = step
         self.outcome = outcome
+        self.isMessage = isMessage
     }
 }

@@ -97,6 +97,17 @@ package struct Engine: Sendable {
         return machine.finish()
     }
 
+    /// Gives a run to the record that a merge left, or tells a run of that record what came in; its goal
+    /// and exits are looked at, since what they read may have changed.
+    package func move(
+        _ run: Run, by move: RunMove, ordinal: Int64, facts: Facts
+    ) -> Outcome {
+        var machine = RunMachine(
+            definition: definition, run: run, facts: facts, ordinal: ordinal, depth: run.depth)
+        machine.take(move)
+        return machine.finish()
+    }
+
     /// When the run must be looked at next without any input: its step's due time, the earliest time
     /// at which a condition could change, or its time limit. Nil once it has ended.
     package func nextDue(_ run: Run) -> Instant? {

@@ -109,7 +109,10 @@ extension Evaluator {
         var changes: [Instant] = []
         for event in facts.events where counted.count < Self.mostEvents {
             let occurred = event.event.occurredAt
-            if let ordinal = span.afterOrdinal, event.ordinal <= ordinal { continue }
+            if let ordinal = span.afterOrdinal {
+                let isHidden = runStart?.hidden.contains { $0.contains(event.ordinal) } ?? false
+                if event.ordinal <= ordinal || isHidden { continue }
+            }
             if span.countsFromThen, occurred < span.from { continue }
             guard history.match.names.contains(where: { event.event.answers(to: $0) }),
                 passes(history.match, event.event, &changes)

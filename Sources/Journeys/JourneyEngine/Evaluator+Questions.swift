@@ -20,7 +20,8 @@ extension Evaluator {
         question["entity"] = entity.map { .string($0) }
         let answer = ask(.object(question)) { facts in
             guard let feature = facts.features[test.id] else { return .absentMark }
-            let found = entity.map { feature.entities[$0] } ?? feature.own
+            // Where the house answers, an entity without an allowance is denied: never the customer's own.
+            let found = entity.map { feature.entities[$0] ?? .denied } ?? feature.own
             guard let found else { return .absentMark }
             var json = found.json
             json["changes_at"] = found.changesAt.map { .string($0.description) }

@@ -15,11 +15,12 @@ package struct Evaluator: Sendable {
     struct RunStart {
         var ordinal: Int64
         var recordedAt: Instant
+        var hidden: [ClosedRange<Int64>] = []
     }
 
     var runStart: RunStart?
     /// The workflow's templates by name.
-    var partials: [String: String] = [:]
+    package var partials: [String: String] = [:]
     /// Set where an event is asked about again after its delivery: the provider's object is not at hand.
     var hasNoRaw = false
     /// Set while each subscription is asked in turn: its state is recorded as a whole.

@@ -115,6 +115,9 @@ package struct FeatureAnswer: Sendable, Hashable {
         self.changesAt = changesAt
     }
 
+    /// What is not held, as by an entity without an allowance.
+    package static let denied = FeatureAnswer(allowed: false, unlimited: false, type: "boolean")
+
     /// `{"allowed", "unlimited", "balance"?, "type"}`, as `/features/<id>` shows it.
     package var json: JSONObject {
         var json = JSONObject([

@@ -10,7 +10,7 @@ package struct HistoryEntry: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case entered, input, read, moved, waiting, requested, attempted, result
         case milestone, exposed, converted, suppressed, stale
-        case migrated, reset, skipped, paused, forgotten
+        case migrated, reset, skipped, paused, forgotten, merged
         case ended
     }
 

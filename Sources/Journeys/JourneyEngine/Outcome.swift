@@ -70,12 +70,18 @@ package struct StartRequest: Sendable, Hashable {
     package var cause: String
     /// Engine-made inputs before this one, plus one (S2).
     package var depth: Int
+    /// Why the run that it starts sends nothing: what a withheld run starts is withheld, too.
+    package var withholding: Withholding?
 
-    package init(workflow: WorkflowID, key: String?, cause: String, depth: Int) {
+    package init(
+        workflow: WorkflowID, key: String?, cause: String, depth: Int,
+        withholding: Withholding? = nil
+    ) {
         self.workflow = workflow
         self.key = key
         self.cause = cause
         self.depth = depth
+        self.withholding = withholding
     }
 }
 

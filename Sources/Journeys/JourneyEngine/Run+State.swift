@@ -3,13 +3,14 @@ package import JourneyModel
 internal import TimeZones
 
 // The stored form of a run. Format 2 has members that an earlier program would lose, and is written only
-// where there are any; a later format reads the earlier ones.
+// where there are any; format 3 says of a run that it sends nothing, which no earlier program may overlook.
+// A later format reads the earlier ones.
 extension Run {
     /// Everything the engine needs to go on with the run.
     package var state: JSONObject {
         let later = laterState
         let first = JSONObject([
-            ("format", later.isEmpty && position?.isOfFormat1 ?? true ? 1 : 2),
+            ("format", .integer(format(later: later))),
             ("id", .string(id.text)), ("customer", .integer(customer.number)),
             ("workflow", .string(workflow.text)), ("version", .integer(version)),
             ("digest", .string(digest)), ("key", key.map { .string($0) } ?? .null),
@@ -40,7 +41,12 @@ extension Run {
         return JSONObject(first.members + later.members)
     }
 
-    /// Members of format 2, each left out where it has its first value.
+    private func format(later: JSONObject) -> Int {
+        if withholding != nil { return 3 }
+        return later.isEmpty && position?.isOfFormat1 ?? true ? 1 : 2
+    }
+
+    /// Members of the later formats, each left out where it has its first value.
     private var laterState: JSONObject {
         var state = JSONObject()
         if subscription != SubscriptionID(scope: trigger) {
@@ -54,13 +60,18 @@ extension Run {
             state["invalid_zones"] = .array(invalidZones.map { .string($0) })
         }
         if hasMatched { state["has_matched"] = true }
+        state["withholding"] = withholding?.json
+        if !hidden.isEmpty {
+            state["hidden"] = .array(
+                hidden.map { [.integer($0.lowerBound), .integer($0.upperBound)] })
+        }
         return state
     }
 
     /// Reads what ``state`` wrote.
     package init(state: JSONObject) throws(StoredFormError) {
         let reader = StoredObject(subject: "run", object: state)
-        guard [1, 2].contains(state["format"]?.integer) else { throw reader.error("format") }
+        guard [1, 2, 3].contains(state["format"]?.integer) else { throw reader.error("format") }
         self.init(
             id: RunID(try reader.string("id")),
             customer: CustomerID(try reader.integer("customer")),
@@ -110,6 +121,14 @@ extension Run {
         lastMessageAt = try reader.instantIfPresent("last_message_at")
         invalidZones = (state["invalid_zones"]?.array ?? []).compactMap(\.string)
         hasMatched = state["has_matched"]?.bool ?? false
+        if let stored = state["withholding"] {
+            guard let read = Withholding(json: stored) else { throw reader.error("withholding") }
+            withholding = read
+        }
+        for range in state["hidden"]?.array ?? [] {
+            guard let range = ClosedRange(ordinals: range) else { throw reader.error("hidden") }
+            hidden.append(range)
+        }
     }
 }
 

@@ -55,12 +55,17 @@ package struct Run: Sendable, Hashable {
     package var milestones: [String]
     /// Experiments whose exposure was recorded: once a run (S14).
     package var exposed: [String]
-    /// When the latest message of this run was sent, as far as the run knows: `gap` counts from it.
+    /// When the latest message of this run was sent, or may have been: `gap` counts from it.
     package var lastMessageAt: Instant?
     /// Texts that should have named a zone and did not (S6), each once.
     package var invalidZones: [String]
     /// Whether `on_stop_matching` has seen the entry's filters true in this run.
     package var hasMatched: Bool
+    /// Why it sends nothing, for life; nil for a run that does.
+    package var withholding: Withholding?
+    /// Ordinals that came to the customer with a record merged into theirs: the events there were taken
+    /// when this run was somebody else's, so no wait of it looks back at them.
+    package var hidden: [ClosedRange<Int64>]
 
     package init(
         id: RunID, customer: CustomerID, workflow: WorkflowID, version: Int, digest: String,
@@ -99,6 +104,8 @@ package struct Run: Sendable, Hashable {
         lastMessageAt = nil
         invalidZones = []
         hasMatched = false
+        withholding = nil
+        hidden = []
     }
 
     /// The id of the run that `cause` starts: always the same one.

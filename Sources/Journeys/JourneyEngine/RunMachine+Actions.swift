@@ -1,4 +1,3 @@
-internal import Crypto
 internal import JSON
 internal import JourneyModel
 internal import TimeZones
@@ -31,6 +30,9 @@ extension RunMachine {
                 request: request, requestedAt: now, notBefore: times.notBefore,
                 deadline: times.notBefore + action.deadline, window: times.window,
                 attemptTimeout: action.attemptTimeout, retry: action.retry)
+            if let withholding = run.withholding {
+                return withhold(action, effect, because: withholding)
+            }
             tell { $0.requests.append(effect) }
             record(.requested, effect.historyMembers)
             wait(
@@ -41,7 +43,7 @@ extension RunMachine {
 
     /// SHA-256 of `runId:stepId:attemptGroup`, as the public vectors form it (S13).
     static func makeInvocation(run: RunID, step: StepID, group: Int) -> InvocationID {
-        InvocationID(SHA256.hex(Array("\(run):\(step):\(group)".utf8)))
+        InvocationID.make(run: run, step: step, group: group)
     }
 
     private mutating func build(_ parameters: ValueTree) -> Result<JSONObject, MissingValue> {
@@ -75,16 +77,11 @@ extension RunMachine {
         return (opens, AttemptWindow(window: window.window, zone: zone.name))
     }
 
-    /// Keeps when a message was sent, or may have been: `gap` counts from it. Slack and the log tell our
-    /// own people, so they are no messages.
-    mutating func noteSent(_ action: ActionStep, _ outcome: EffectOutcome) {
-        switch action.tool {
-        case .slack, .log: return
-        case .http: break
-        }
-        switch outcome {
-        case .succeeded, .timedOut, .unknown: run.lastMessageAt = now
-        case .failed, .expired, .suppressed: break
+    /// Keeps when a message was sent, or may have been: `gap` counts from it. Whether an account carries
+    /// messages is the configuration's to say, so the result tells it.
+    mutating func noteSent(_ result: EffectResult, by action: ActionStep) {
+        if result.isMessage ?? (action.tool == .http && result.outcome.mayHaveBeenSent) {
+            run.lastMessageAt = now
         }
     }
 

@@ -26,6 +26,7 @@ extension RunMachine {
         members["subscription"] = run.subscription.map {
             ["connector": .string($0.connector), "key": .string($0.key)]
         }
+        members["withholding"] = run.withholding?.json
         record(.entered, members)
     }
 
@@ -33,12 +34,13 @@ extension RunMachine {
         switch input {
         case .event(let event): drive(as: event.historyMembers)
         case .result(let result):
-            drive(
-                as: JSONObject([
-                    ("result", .string(result.invocation.text)),
-                    ("step", .string(result.step.text)), ("ordinal", .integer(ordinal)),
-                    ("at", .string(now.description)), ("outcome", .object(result.outcome.json)),
-                ]))
+            var members = JSONObject([
+                ("result", .string(result.invocation.text)),
+                ("step", .string(result.step.text)), ("ordinal", .integer(ordinal)),
+                ("at", .string(now.description)), ("outcome", .object(result.outcome.json)),
+            ])
+            members["message"] = result.isMessage.map { .bool($0) }
+            drive(as: members)
         case .command(let command):
             var members = command.historyMembers
             members["ordinal"] = .integer(ordinal)

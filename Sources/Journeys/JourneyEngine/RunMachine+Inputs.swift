@@ -83,7 +83,7 @@ extension RunMachine {
         lookBack = requestedOrdinal
         let (value, end) = result.outcome.read()
         run.results[position.step] = value
-        noteSent(action, result.outcome)
+        noteSent(result, by: action)
         if case .suppressed(let reason) = result.outcome {
             record(
                 .suppressed,
@@ -100,7 +100,9 @@ extension RunMachine {
     }
 
     /// A result that finds its step gone, or its run over: what was done outside is told all the same.
+    /// A message that was on its way when its step was left is the run's latest none the less.
     mutating func recordStale(_ result: EffectResult) {
+        if result.isMessage == true, run.status.isLive { run.lastMessageAt = now }
         record(
             .stale,
             JSONObject([

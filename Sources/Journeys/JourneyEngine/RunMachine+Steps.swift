@@ -105,7 +105,7 @@ extension RunMachine {
         guard let key = key(of: command) else { return failForMissingKey() }
         let request = StartRequest(
             workflow: command.workflow, key: key.text, cause: "run:\(run.id):\(id):\(visit)",
-            depth: depth + 1)
+            depth: depth + 1, withholding: run.withholding)
         tell { $0.starts.append(request) }
         move(from: id, outlet: "next", to: command.next, with: key.members(command.workflow))
     }

@@ -7,7 +7,8 @@ internal import WorkflowDefinitions
 extension RunMachine {
     mutating func enter(_ wait: WaitUntil, id: StepID, visit: Int) {
         let mark = mark(of: wait.since)
-        for event in facts.events where event.ordinal > mark && event.ordinal <= ordinal {
+        for event in facts.events
+        where event.ordinal > mark && event.ordinal <= ordinal && !run.hides(event.ordinal) {
             guard let branch = firstBranch(of: wait, takenBy: event) else {
                 if wait.names(event.event), mayTake(event.event) { noteLookBack(event) }
                 continue

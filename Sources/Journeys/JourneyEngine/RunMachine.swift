@@ -68,7 +68,8 @@ struct RunMachine {
 
     /// From where questions `since: "run"` look.
     var runStart: Evaluator.RunStart {
-        Evaluator.RunStart(ordinal: run.entryOrdinal, recordedAt: run.triggerRecordedAt)
+        Evaluator.RunStart(
+            ordinal: run.entryOrdinal, recordedAt: run.triggerRecordedAt, hidden: run.hidden)
     }
 
     mutating func decide(_ condition: Condition, testing event: Event? = nil) -> Verdict {

@@ -92,6 +92,9 @@ package struct Event: Sendable, Hashable {
 }
 
 extension Event {
+    /// The name of what stands for an event whose id is kept longer than its content.
+    package static let forgottenName = "connector.forgotten"
+
     /// The id of the event that a connector's provider calls `providerEventID`.
     package static func makeID(connector: String, providerEventID: String) -> EventID {
         EventID("evt_" + derivedID("event", connector, providerEventID))
@@ -103,6 +106,8 @@ extension Event {
         event.name = mappedName ?? name
         event.mappedName = nil
         event.isLate = false
+        // Which side of a transfer it is was not told by the provider.
+        if name == "customer.transferred" { event.properties["role"] = nil }
         return event
     }
 

@@ -15,6 +15,22 @@ package enum JourneySchema {
         migration(10, "effect limits", PackageResources.m0010_effect_limits_sql),
         concurrent(11, "effect leases", PackageResources.m0011_effect_leases_sql),
         migration(12, "late events", PackageResources.m0012_late_events_sql),
+        migration(13, "processes", PackageResources.m0013_processes_sql),
+        migration(14, "messages", PackageResources.m0014_messages_sql),
+        migration(15, "identity", PackageResources.m0015_identity_sql),
+        concurrent(
+            16, "forwarded customers", PackageResources.m0016_forwarded_customers_sql),
+        concurrent(
+            17, "entry values by customer", PackageResources.m0017_entry_values_by_customer_sql),
+        migration(18, "transfers", PackageResources.m0018_transfers_sql),
+        migration(21, "connector activity", PackageResources.m0021_connector_activity_sql),
+        migration(23, "batches", PackageResources.m0023_batches_sql),
+        concurrent(
+            24, "unassigned deliveries", PackageResources.m0024_unassigned_deliveries_sql),
+        migration(25, "retention", PackageResources.m0025_retention_sql),
+        concurrent(26, "old delivery ids", PackageResources.m0026_old_delivery_ids_sql),
+        concurrent(27, "old event ids", PackageResources.m0027_old_event_ids_sql),
+        migration(30, "feature watch", PackageResources.m0030_feature_watch_sql),
     ]
 
     /// Brings the schema forward or says where it stands.

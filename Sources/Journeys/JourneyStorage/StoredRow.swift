@@ -14,6 +14,7 @@ enum InputKind: String {
     case start
     case exit
     case schedule
+    case replay
 }
 
 /// A row that this room wrote and can no longer read.
@@ -55,7 +56,7 @@ func readEvent(_ bytes: [UInt8]) throws(StoredRowError) -> Event {
     return try readForm("event") { () throws(StoredFormError) in try Event(json: object) }
 }
 
-/// An effect's result: `{"invocation", "run", "step", "outcome": {…}}`.
+/// An effect's result: `{"invocation", "run", "step", "outcome": {…}, "message"?}`.
 func readResult(_ bytes: [UInt8]) throws(StoredRowError) -> EffectResult {
     let object = try readObject(bytes, "effect result")
     guard let invocation = object["invocation"]?.string, let run = object["run"]?.string,
@@ -65,7 +66,7 @@ func readResult(_ bytes: [UInt8]) throws(StoredRowError) -> EffectResult {
         invocation: InvocationID(invocation), run: RunID(run), step: StepID(step),
         outcome: try readForm("effect result") { () throws(StoredFormError) in
             try EffectOutcome(json: outcome)
-        })
+        }, isMessage: object["message"]?.bool)
 }
 
 /// An operator's command: `{"command", "audit", "reason", "run", "invocation"?}`.

@@ -20,7 +20,8 @@ extension CustomerDecision {
             version,
             by: EntryTrigger(
                 cause: request.cause, ordinal: ordinal, recordedAt: recordedAt,
-                depth: request.depth, key: request.key, supersedes: start.supersedes))
+                depth: request.depth, subscription: start.subscription, key: request.key,
+                supersedes: start.supersedes, withholding: request.withholding))
     }
 
     mutating func take(_ schedule: ScheduleInput, recordedAt: Instant) {

@@ -57,6 +57,23 @@ extension CustomerDecision {
         }
     }
 
+    /// Dates after a merge or an import: what either record had dealt with stays so, and what is past starts nobody.
+    mutating func settleMergedDates() {
+        for version in definitions.dated {
+            let found = dates(of: version)
+            for date in found {
+                let known = dates[date.key].flatMap { $0.date == date.date ? $0 : nil }
+                dates[date.key] = DateEntry(
+                    key: date.key, date: date.date, dueAt: date.dueAt,
+                    isPending: known?.isPending ?? (date.dueAt > turn.now))
+            }
+            let keys = Set(found.map(\.key))
+            for gone in dates.pending(of: version.workflow) where !keys.contains(gone) {
+                dates[gone] = nil
+            }
+        }
+    }
+
     private func dates(of version: DefinitionSet.Version) -> [FoundDate] {
         guard let trigger = version.date,
             version.definition.environments.contains(turn.customer.environment)

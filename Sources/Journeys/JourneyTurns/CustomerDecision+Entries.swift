@@ -19,6 +19,8 @@ struct EntryTrigger {
     /// Who a schedule is for.
     var audience: Condition?
     var supersedes = false
+    /// Why the run that it starts sends nothing, for life.
+    var withholding: Withholding?
 }
 
 /// Why a workflow was not entered; counted by this word.
@@ -43,10 +45,19 @@ enum EntryRefusal: String, Error {
 
 // Entries: which workflows are started, in workflow id order (S4).
 extension CustomerDecision {
-    mutating func enterWorkflows(by event: LoggedEvent) {
+    /// - Parameter withholding: why the runs that it starts send nothing; nil for runs that send.
+    mutating func enterWorkflows(by event: LoggedEvent, withholding: Withholding? = nil) {
         for version in definitions.live {
-            guard let trigger = version.trigger(for: event) else { continue }
+            guard var trigger = version.trigger(for: event) else { continue }
+            trigger.withholding = withholding
             enter(version, by: trigger)
+        }
+    }
+
+    /// Counts the workflows that an event would have tried to start and may not.
+    mutating func countUnstarted(by event: LoggedEvent, cause: String) {
+        for version in definitions.live where version.trigger(for: event) != nil {
+            count(Count(.notEntered, workflow: version.workflow, cause: cause))
         }
     }
 
@@ -106,6 +117,7 @@ extension CustomerDecision {
             trigger: trigger.event?.event.scope ?? JSONObject(), entryOrdinal: trigger.ordinal)
         run.triggerRecordedAt = trigger.recordedAt
         if let subscription = trigger.subscription { run.subscription = subscription }
+        run.withholding = trigger.withholding
         return run
     }
 

@@ -23,6 +23,9 @@ extension CustomerDecision {
         subscriptions[id] = state
         facts.subscriptions[id] = state.scope
         if state != before { changedSubscriptions.insert(id) }
+        if let until = turn.customer.givenUntil, event.occurredAt <= until {
+            result.givesAgain = true
+        }
         return event
     }
 
@@ -55,6 +58,14 @@ extension CustomerDecision {
                 }
         }
         if changesSubscription || changesAttributes { reviewDates(knownAt: event.recordedAt) }
+    }
+
+    /// An import changed what is known and is no news: nobody enters a segment by it, dates that are past
+    /// start nobody, those to come wait. Conditions of live runs see it at the turn's end (S3).
+    mutating func settleImport() {
+        settleSegments { $0.needs.readsSubscriptions || $0.needs.readsSubscription }
+        settleMergedDates()
+        count(Count(.imported))
     }
 
     /// A workflow wrote attributes: whatever reads them is looked at anew.

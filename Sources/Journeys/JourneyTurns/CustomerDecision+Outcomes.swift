@@ -61,6 +61,13 @@ extension CustomerDecision {
                         .convertedVariant, workflow: workflow, cause: "\(experiment):\(variant)"))
             }
         }
+        // What an attempt was withheld for is counted where that was found.
+        if let withholding = outcome.run.withholding {
+            for entry in outcome.entries where entry.kind == .suppressed {
+                guard entry.members["reason"]?.string == withholding.reason else { continue }
+                count(Count(.suppressed, workflow: workflow, cause: withholding.reason))
+            }
+        }
         for milestone in outcome.milestones {
             count(Count(.milestone, workflow: workflow, cause: milestone))
         }

@@ -57,6 +57,26 @@ extension CustomerDecision {
         }
     }
 
+    /// Takes memberships as they are now without telling anybody: nobody enters a segment, or leaves one,
+    /// because of a merge or an import.
+    ///
+    /// - Parameter isAffected: the segments to look at, besides those that read one that changed.
+    mutating func settleSegments(where isAffected: (DefinitionSet.Segment) -> Bool = { _ in true })
+    {
+        var moved: Set<SegmentID> = []
+        for segment in definitions.segments
+        where isAffected(segment) || !segment.needs.segments.isDisjoint(with: moved) {
+            var evaluator = Evaluator(scope: Scope(facts), facts: facts)
+            let verdict = evaluator.decide(segment.definition.condition)
+            segments.note(segment.id, changesAt: verdict.changesAt)
+            let isMember = verdict.truth == .true
+            if isMember != (segments.members[segment.id] != nil) { moved.insert(segment.id) }
+            let since = segments.members[segment.id] ?? turn.now
+            segments.settle(segment.id, since: isMember ? since : nil)
+            setFacts(of: segment.id)
+        }
+    }
+
     private mutating func setFacts(of segment: SegmentID) {
         let since = segments.members[segment]
         facts.segments[segment.text] = SegmentFacts(isMember: since != nil, enteredAt: since)

@@ -28,12 +28,16 @@ struct CustomerDecision {
     var dates: DateReview
     /// Values of `once_per` that are taken, by others or by runs of this turn.
     var takenValues: Set<EntryValue>
+    /// Connectors whose transfers move nothing.
+    var keepingConnectors: Set<String> = []
+    private let outbound: OutboundChoice?
 
     init(
         turn: CustomerTurn, definitions: DefinitionSet, inputs: [ReadInput], zones: TimeZoneSet,
-        defaultZone: String?
+        defaultZone: String?, outbound: OutboundChoice? = nil
     ) {
         self.turn = turn
+        self.outbound = outbound
         self.definitions = definitions
         waitingInputs = inputs[...]
         result = TurnResult(customer: turn.customer)
@@ -145,11 +149,27 @@ struct CustomerDecision {
                 count(mark, event)
             }
             guard let fresh = read.fresh else { return }
+            if let step = TransferStep(fresh, keeping: keepingConnectors) {
+                result.transfers.append(step)
+                return
+            }
             take(
-                LoggedEvent(ordinal: ordinal, recordedAt: read.input.recordedAt, event: fresh))
+                LoggedEvent(ordinal: ordinal, recordedAt: read.input.recordedAt, event: fresh),
+                mayStart: read.input.mayStart)
         case .start(let start): take(start, recordedAt: read.input.recordedAt)
         case .exit(let exit): take(exit)
         case .schedule(let schedule): take(schedule, recordedAt: read.input.recordedAt)
+        case .replay(let event, let replay):
+            guard let event else { return }
+            start(
+                by: LoggedEvent(
+                    ordinal: ordinal, recordedAt: read.input.recordedAt, event: event), replay)
+        case .revision(let event, let earlier, let replay, let mark):
+            result.deliveries.append(mark)
+            count(mark, event)
+            take(
+                LoggedEvent(ordinal: ordinal, recordedAt: read.input.recordedAt, event: event),
+                revising: earlier, by: replay)
         }
     }
 
@@ -171,22 +191,43 @@ struct CustomerDecision {
     }
 
     /// Facts first, then for each run its goal, exits and waits, oldest run first, then entries.
-    private mutating func take(_ arrived: LoggedEvent) {
+    private mutating func take(_ arrived: LoggedEvent, mayStart: Bool) {
         var event = arrived
         event.event = learn(arrived.event)
         facts.events.append(event)
         result.events.append(event)
         depth = max(depth, min(event.event.depth, Self.deepest))
         if event.event.isClamped { count(Count(.clamped, cause: event.event.connector)) }
-        reviewState(after: event)
+        if event.event.isImport { return settleImport() }
+        if mayStart {
+            reviewState(after: event)
+        } else {
+            settleSegments()
+            settleMergedDates()
+        }
         guard event.event.depth <= Self.deepest else {
             count(Count(.loop, cause: event.event.name))
             return
+        }
+        switch event.event.name {
+        case "connector.unknown": count(Count(.unknown, cause: event.event.connector))
+        case "connector.ignored": count(Count(.ignored, cause: event.event.connector))
+        default: break
         }
         guard event.event.name != "connector.test" else {
             count(Count(.ignored, cause: "test"))
             return
         }
+        offer(event)
+        if mayStart {
+            enterWorkflows(by: event)
+        } else {
+            count(Count(.notEntered, cause: "released_late"))
+        }
+    }
+
+    /// Gives an event to the customer's runs.
+    mutating func offer(_ event: LoggedEvent) {
         let evident = newestMatches(of: event)
         for run in runs where run.status.isLive || evident[run.workflow] == run.id {
             guard let engine = engine(of: run) else { continue }
@@ -197,7 +238,6 @@ struct CustomerDecision {
                 apply(outcome)
             }
         }
-        enterWorkflows(by: event)
     }
 
     /// Inputs that engine-made inputs led to more often than this wake nothing (S2).
@@ -217,7 +257,7 @@ struct CustomerDecision {
 
     /// Conditions are evaluated in every turn (S3): what they read of the customer may have changed
     /// since the runs were last looked at.
-    private mutating func lookOnceMore() {
+    mutating func lookOnceMore() {
         for run in runs where run.status.isLive {
             guard
                 let outcome = engine(of: run)?.advance(
@@ -229,7 +269,7 @@ struct CustomerDecision {
 
     // MARK: The rows
 
-    private mutating func finish() -> TurnResult {
+    mutating func finish() -> TurnResult {
         result.customer.inputsTaken = ordinal
         result.customer.definitionsSeen = max(
             turn.customer.definitionsSeen, definitions.stateRevision)
@@ -241,6 +281,7 @@ struct CustomerDecision {
             }
         }
         dropWithdrawnRequests()
+        if let outbound { tellOutbound(outbound) }
         result.subscriptions = changedSubscriptions.sorted().compactMap { subscriptions[$0] }
         result.segments = segments.changes(since: turn.segments)
         result.dates = dates.changes(since: turn.dates)
@@ -262,7 +303,7 @@ struct CustomerDecision {
 extension Run {
     /// The order in which runs take an input: by entry, then by the input that started them, then by
     /// workflow id. Ids decide what is left, so that the order never hangs on how runs were loaded.
-    fileprivate func isOlder(than other: Run) -> Bool {
+    func isOlder(than other: Run) -> Bool {
         (enteredAt, entryOrdinal, workflow, id)
             < (other.enteredAt, other.entryOrdinal, other.workflow, other.id)
     }

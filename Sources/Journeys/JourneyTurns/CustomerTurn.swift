@@ -82,11 +82,13 @@ package struct CustomerRecord: Sendable, Hashable {
     package var createdAt: Instant
     /// The revision of the catalogue whose segments and dates the customer was compared with.
     package var definitionsSeen: Int64
+    /// When the latest transfer that the customer gave happened.
+    package var givenUntil: Instant?
 
     package init(
         id: CustomerID, environment: String, app: String?, attributes: JSONObject,
         setters: [String: Setter] = [:], inputsTaken: Int64, createdAt: Instant = .earliest,
-        definitionsSeen: Int64 = 0
+        definitionsSeen: Int64 = 0, givenUntil: Instant? = nil
     ) {
         self.id = id
         self.environment = environment
@@ -96,6 +98,7 @@ package struct CustomerRecord: Sendable, Hashable {
         self.inputsTaken = inputsTaken
         self.createdAt = createdAt
         self.definitionsSeen = definitionsSeen
+        self.givenUntil = givenUntil
     }
 }
 
@@ -147,17 +150,24 @@ package struct TurnInput: Sendable {
         case start(StartInput)
         case exit(ExitRequest)
         case schedule(ScheduleInput)
+        /// A stored delivery that an operator has offered again.
+        case replay(StoredDelivery, Replay)
     }
 
     /// The inbox row's number.
     package var sequence: Int64
     package var recordedAt: Instant
     package var content: Content
+    /// False for an event that came too late to start anything: it changes state, and runs take it.
+    package var mayStart: Bool
 
-    package init(sequence: Int64, recordedAt: Instant, content: Content) {
+    package init(
+        sequence: Int64, recordedAt: Instant, content: Content, mayStart: Bool = true
+    ) {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.content = content
+        self.mayStart = mayStart
     }
 }
 
@@ -165,7 +175,7 @@ extension TurnInput {
     /// The id of the event that this input is or becomes; nil for what is none.
     package var event: EventID? {
         switch content {
-        case .delivery(let delivery):
+        case .delivery(let delivery), .replay(let delivery, _):
             Event.makeID(
                 connector: delivery.connector, providerEventID: delivery.providerEventID)
         case .event(let event): event.id
@@ -176,7 +186,7 @@ extension TurnInput {
     /// What a run that this input starts is known by; nil for one that starts none.
     package var cause: String? {
         switch content {
-        case .delivery: event?.text
+        case .delivery, .replay: event?.text
         case .event(let event): event.segmentCause ?? event.id.text
         case .start(let start): start.request.cause
         case .schedule(let schedule): schedule.cause

@@ -10,29 +10,47 @@ package struct StartInput: Sendable, Hashable {
     package var request: StartRequest
     /// Whether a live run in its place is ended for it.
     package var supersedes: Bool
+    /// `/subscription` of the run, and its key where the workflow's runs are told apart by it.
+    package var subscription: SubscriptionID?
 
-    package init(_ request: StartRequest, supersedes: Bool = false) {
+    package init(
+        _ request: StartRequest, supersedes: Bool = false, subscription: SubscriptionID? = nil
+    ) {
         self.request = request
         self.supersedes = supersedes
+        self.subscription = subscription
     }
 
-    /// The stored form: `{"workflow", "key", "cause", "depth", "supersedes"}`.
+    /// The stored form: `{"workflow", "key", "cause", "depth", "supersedes", "subscription"?,
+    /// "withholding"?}`.
     package var json: JSONObject {
-        JSONObject([
+        var json = JSONObject([
             ("workflow", .string(request.workflow.text)),
             ("key", request.key.map { .string($0) } ?? .null), ("cause", .string(request.cause)),
             ("depth", .integer(request.depth)), ("supersedes", .bool(supersedes)),
         ])
+        json["withholding"] = request.withholding?.json
+        json["subscription"] = subscription.map {
+            ["connector": .string($0.connector), "key": .string($0.key)]
+        }
+        return json
     }
 
     /// Reads what ``json`` wrote.
     package init(json: JSONObject) throws(StoredFormError) {
         let reader = StoredObject(subject: "start", object: json)
+        var subscription: SubscriptionID?
+        if let stored = json["subscription"]?.object {
+            let member = StoredObject(subject: "start", object: stored)
+            subscription = SubscriptionID(
+                connector: try member.string("connector"), key: try member.string("key"))
+        }
         self.init(
             StartRequest(
                 workflow: WorkflowID(try reader.string("workflow")), key: json["key"]?.string,
-                cause: try reader.string("cause"), depth: Int(try reader.integer("depth"))),
-            supersedes: json["supersedes"]?.bool ?? false)
+                cause: try reader.string("cause"), depth: Int(try reader.integer("depth")),
+                withholding: json["withholding"].flatMap { Withholding(json: $0) }),
+            supersedes: json["supersedes"]?.bool ?? false, subscription: subscription)
     }
 }
 

@@ -47,6 +47,10 @@ enum SubscriptionRules {
         case "subscription.refunded": set("refunded_at", .string(event.occurredAt.description))
         case "subscription.refund_reversed": set("refunded_at", .null)
         case "subscription.revoked": set("status", "revoked")
+        case Event.subscriptionImported:
+            for name in Event.importedFields where !carried.contains(name) {
+                set(name, event.properties[name])
+            }
         default: break
         }
         return fields

@@ -1,11 +1,12 @@
 package import JSON
 package import JourneyEngine
 package import JourneyModel
+internal import TimeZones
 
 extension SubscriptionID {
     /// The subscription that an event is about; nil when it touches none.
     package init?(of event: Event) {
-        guard event.trust == .provider, Vocabulary.rank(of: event.name) > 0,
+        guard event.trust == .provider && Vocabulary.rank(of: event.name) > 0 || event.isImport,
             let key = event.properties["subscription_key"]?.string, !key.isEmpty
         else { return nil }
         self.init(connector: event.connector, key: key)
@@ -19,6 +20,8 @@ package struct SubscriptionState: Sendable, Hashable {
     package struct Field: Sendable, Hashable {
         package var value: JSONValue
         package var setter: Setter
+        /// Transfers that brought it here, the last one last.
+        package var movedBy: [Setter] = []
     }
 
     package let id: SubscriptionID
@@ -53,6 +56,39 @@ package struct SubscriptionState: Sendable, Hashable {
         return isLate
     }
 
+    /// Puts a field as it was once set.
+    mutating func set(_ name: String, to field: Field) { fields[name] = field }
+
+    /// Gives away what a transfer takes along: what was set, and had come here, by its time. None goes the
+    /// same way twice.
+    package mutating func give(by transfer: Setter) -> SubscriptionState {
+        var given = SubscriptionState(id: id)
+        for (name, field) in fields {
+            let since = max(field.setter.occurredAt, field.movedBy.last?.occurredAt ?? .earliest)
+            guard since <= transfer.occurredAt, !field.movedBy.contains(transfer),
+                field.movedBy.count < Self.mostMoves
+            else { continue }
+            var moved = field
+            moved.movedBy.append(transfer)
+            given.fields[name] = moved
+            fields[name] = nil
+        }
+        return given
+    }
+
+    /// Whether nothing is known of it here any more.
+    package var isEmpty: Bool { fields.isEmpty }
+
+    private static let mostMoves = 32
+
+    /// Takes in what another record knew of the same subscription: of each field what was set last.
+    package mutating func merge(_ other: SubscriptionState) {
+        for (name, field) in other.fields {
+            if let standing = fields[name], standing.setter >= field.setter { continue }
+            fields[name] = field
+        }
+    }
+
     /// Whether a renewal told by `event` ends a failure to charge: it is then a recovery. One that
     /// happened before the failure is none.
     package func recovers(by event: Event) -> Bool {
@@ -65,7 +101,8 @@ package struct SubscriptionState: Sendable, Hashable {
     /// The stored form: `{"format": 1, "fields": {name: {"value", "set_by"}}}`.
     package var json: JSONObject {
         let members = fields.sorted { $0.key < $1.key }.map { name, field in
-            let member = JSONObject([("value", field.value), ("set_by", field.setter.json)])
+            var member = JSONObject([("value", field.value), ("set_by", field.setter.json)])
+            if !field.movedBy.isEmpty { member["moved_by"] = .array(field.movedBy.map(\.json)) }
             return (name, JSONValue.object(member))
         }
         return JSONObject([("format", 1), ("fields", .object(JSONObject(members)))])
@@ -79,7 +116,9 @@ package struct SubscriptionState: Sendable, Hashable {
         for (name, member) in try reader.object("fields") {
             guard let value = member["value"], let setter = member["set_by"].flatMap(Setter.init)
             else { throw reader.error(name) }
-            fields[name] = Field(value: value, setter: setter)
+            fields[name] = Field(
+                value: value, setter: setter,
+                movedBy: (member["moved_by"]?.array ?? []).compactMap(Setter.init))
         }
     }
 }

@@ -1,7 +1,7 @@
 package import Connectors
 internal import JSON
 internal import JourneyEngine
-internal import JourneyModel
+package import JourneyModel
 package import TimeZones
 
 /// Decides turns: reads deliveries, gives each input to the customer's runs and workflows in order,
@@ -9,20 +9,24 @@ package import TimeZones
 package struct TurnDecider: Sendable {
     package let definitions: DefinitionSet
     private let connectors: [String: Connector]
-    private let zones: TimeZoneSet
-    private let defaultZone: String?
+    let zones: TimeZoneSet
+    let defaultZone: String?
+    let outbound: OutboundChoice?
 
     /// - Parameters:
     ///   - zones: the rules of every zone, with their release.
     ///   - defaultZone: the configuration's zone; nil for none.
+    ///   - outbound: which run events somebody wants to be told of; nil for none.
     package init(
         definitions: DefinitionSet, connectors: [String: Connector],
-        zones: TimeZoneSet = .utcOnly, defaultZone: String? = nil
+        zones: TimeZoneSet = .utcOnly, defaultZone: String? = nil,
+        outbound: OutboundChoice? = nil
     ) {
         self.definitions = definitions
         self.connectors = connectors
         self.zones = zones
         self.defaultZone = defaultZone
+        self.outbound = outbound
     }
 
     /// What this process lacks to decide the turn; nil when it lacks nothing. A caller that takes the turn
@@ -35,8 +39,7 @@ package struct TurnDecider: Sendable {
                     + "which this program cannot read; run the program that published it")
         }
         for input in turn.inputs {
-            guard case .delivery(let delivery) = input.content,
-                connectors[delivery.connector] == nil
+            guard let delivery = input.content.mapped, connectors[delivery.connector] == nil
             else { continue }
             return Unserved(
                 sentence: "the delivery \(delivery.id) came through the connector "
@@ -56,7 +59,9 @@ package struct TurnDecider: Sendable {
         }
         var decision = CustomerDecision(
             turn: withRaw(turn), definitions: definitions, inputs: inputs, zones: zones,
-            defaultZone: defaultZone)
+            defaultZone: defaultZone, outbound: outbound)
+        decision.keepingConnectors = Set(
+            connectors.filter { $0.value.transfer == .keep }.keys)
         return decision.decide()
     }
 
@@ -93,6 +98,8 @@ package struct TurnDecider: Sendable {
             return ReadInput(input: input, content: .schedule(schedule))
         case .event(let event):
             return ReadInput(input: input, content: .event(event, mark: nil))
+        case .replay(let delivery, let replay):
+            return ReadInput(input: input, content: replayed(delivery, replay, told: told))
         case .delivery(let delivery):
             let event = event(of: delivery)
             return ReadInput(
@@ -100,6 +107,26 @@ package struct TurnDecider: Sendable {
                 content: .event(
                     event, mark: mark(delivery, as: event, earlier: told[event.id])))
         }
+    }
+
+    /// What a delivery that is offered again is to its customer.
+    private func replayed(
+        _ delivery: StoredDelivery, _ replay: Replay, told: [EventID: Event]
+    ) -> ReadInput.Content {
+        let id = Event.makeID(
+            connector: delivery.connector, providerEventID: delivery.providerEventID)
+        let earlier = delivery.earlier ?? told[id]
+        guard replay.remaps else {
+            return .replay(earlier.flatMap { $0.isForgotten ? nil : $0 }, replay)
+        }
+        let event = event(of: delivery)
+        if let earlier {
+            // What is no longer kept cannot be compared, so nothing takes its place.
+            if earlier.isForgotten || Connector.sameEvent(earlier.asMapped, event) {
+                return .replay(nil, replay)
+            }
+        }
+        return .revision(event, of: earlier, replay, mark: ownMark(delivery, as: event))
     }
 
     private func event(of delivery: StoredDelivery) -> Event {
@@ -124,6 +151,10 @@ package struct TurnDecider: Sendable {
                 reason: "the provider sent another event under an id it had used: "
                     + "\(earlier.name) before, \(event.name) now")
         }
+        return ownMark(delivery, as: event)
+    }
+
+    private func ownMark(_ delivery: StoredDelivery, as event: Event) -> DeliveryMark {
         if event.name == "connector.unreadable" {
             return DeliveryMark(
                 delivery: delivery.id, state: .unreadable,
@@ -143,6 +174,10 @@ struct ReadInput {
         case start(StartInput)
         case exit(ExitRequest)
         case schedule(ScheduleInput)
+        /// A stored event that may start workflows once more; nil for one that does nothing.
+        case replay(Event?, Replay)
+        /// The next revision of an event; `of` is nil where none was ever read.
+        case revision(Event, of: Event?, Replay, mark: DeliveryMark)
     }
 
     let input: TurnInput
@@ -157,12 +192,28 @@ struct ReadInput {
             case .processed, .unreadable: event
             case .duplicate, .conflict: nil
             }
+        case .revision(let event, _, _, _): event
+        case .replay: nil
         case .result, .command, .start, .exit, .schedule: nil
         }
     }
 }
 
+extension TurnInput.Content {
+    /// The delivery whose bytes are mapped in the turn.
+    fileprivate var mapped: StoredDelivery? {
+        switch self {
+        case .delivery(let delivery): delivery
+        case .replay(let delivery, let replay): replay.remaps ? delivery : nil
+        case .event, .result, .command, .start, .exit, .schedule: nil
+        }
+    }
+}
+
 extension Event {
+    /// Whether this stands for an event whose id is kept longer than its content.
+    var isForgotten: Bool { name == Event.forgottenName }
+
     static func unreadable(_ delivery: StoredDelivery, reason: String) -> Event {
         Event(
             id: makeID(

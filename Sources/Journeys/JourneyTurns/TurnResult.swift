@@ -21,6 +21,8 @@ package struct TurnResult: Sendable {
     /// What was made of operators' commands.
     package var commands: [CommandOutcome]
     package var events: [LoggedEvent]
+    /// Events of the log of which ``events`` holds the next revision.
+    package var revised: [EventID]
     /// Subscriptions that changed, in their final state.
     package var subscriptions: [SubscriptionState]
     /// Memberships that changed.
@@ -34,9 +36,15 @@ package struct TurnResult: Sendable {
     /// Inputs of the customer's next turn, in order.
     package var emitted: [EngineInput]
     package var deliveries: [DeliveryMark]
+    /// Transfers that were told, to be carried out before anybody's runs hear of them.
+    package var transfers: [TransferStep]
+    /// Facts came late that an earlier transfer takes along.
+    package var givesAgain: Bool
     /// When the customer's timer is due next; nil for no timer.
     package var wakeAt: Instant?
     package var counts: [Count: Int]
+    /// What happened to runs, for the system that wants to be told; empty where none does.
+    package var outbound: [OutboundEvent]
 
     package init(customer: CustomerRecord) {
         self.customer = customer
@@ -49,6 +57,7 @@ package struct TurnResult: Sendable {
         renewals = []
         commands = []
         events = []
+        revised = []
         subscriptions = []
         segments = []
         assignments = []
@@ -56,8 +65,11 @@ package struct TurnResult: Sendable {
         claims = []
         emitted = []
         deliveries = []
+        transfers = []
+        givesAgain = false
         wakeAt = nil
         counts = [:]
+        outbound = []
     }
 }
 
@@ -131,7 +143,7 @@ package struct Withdrawal: Sendable, Hashable {
 
 /// What the turn found a delivery to be.
 package struct DeliveryMark: Sendable, Hashable {
-    /// What a delivery can be found to be; set once.
+    /// What a delivery can be found to be; set once, and anew when it is mapped again.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Read and given to the customer as an event.
         case processed
@@ -162,12 +174,22 @@ package struct Count: Sendable, Hashable {
         case entered, filtered, ended, converted
         /// An entry that did not happen, by cause: `reentry`, `live`, `no_key`, `environment`, …
         case notEntered = "not_entered"
+        /// A record merged into another, by what asked for it.
+        case merged
         case stale, unreadable, conflict, duplicate, clamped, loop
+        /// The next revision of an event, by its connector.
+        case revised
         case invalidZone = "invalid_zone"
         case ignored
+        /// A provider's type that its mapping does not know, by connector.
+        case unknown
+        /// Rows of an export that became state.
+        case imported
         /// Runs that came to an experiment, and conversions of such runs, by `experiment:variant`.
         case exposed
         case convertedVariant = "converted_variant"
+        /// Actions that a run passed by because it sends nothing, by why.
+        case suppressed
         /// A milestone passed, by its id.
         case milestone
     }

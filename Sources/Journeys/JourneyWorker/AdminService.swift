@@ -10,16 +10,21 @@ package final class AdminService: Sendable {
     private let readiness: ReadinessCheck
     /// Whether this process sends nothing, which `/readyz` says.
     private let holdsEffects: Bool
+    /// Whether something reads features and there are none to read, which `/readyz` says too.
+    private let isWithoutFeatures: @Sendable () -> Bool
     /// Called before metrics are printed, for values that are read from the database.
     private let refresh: @Sendable () async -> Void
 
     package init(
-        metrics: Metrics, holdsEffects: Bool = false, readiness: @escaping ReadinessCheck,
+        metrics: Metrics, holdsEffects: Bool = false,
+        isWithoutFeatures: @escaping @Sendable () -> Bool = { false },
+        readiness: @escaping ReadinessCheck,
         refresh: @escaping @Sendable () async -> Void = {}
     ) {
         self.metrics = metrics
         self.readiness = readiness
         self.holdsEffects = holdsEffects
+        self.isWithoutFeatures = isWithoutFeatures
         self.refresh = refresh
     }
 
@@ -34,7 +39,10 @@ package final class AdminService: Sendable {
         case "/healthz": return .text(200, "alive\n")
         case "/readyz":
             guard let reason = await readiness() else {
-                return .text(200, holdsEffects ? "ready, effects are held\n" : "ready\n")
+                var words = ["ready"]
+                if holdsEffects { words.append("effects are held") }
+                if isWithoutFeatures() { words.append("features are unknown") }
+                return .text(200, words.joined(separator: ", ") + "\n")
             }
             return .text(503, "not ready: \(reason)\n")
         case "/metrics":

@@ -12,12 +12,13 @@ internal import WebhookIngest
 
 extension EventService {
     convenience init(
-        settings: WorkerSettings, pool: PostgresPool, commit: GroupCommit, log: Log,
-        metrics: Metrics, clock: @escaping @Sendable () -> Instant,
+        settings: WorkerSettings, pool: PostgresPool, definitions: DefinitionCache,
+        commit: GroupCommit, log: Log, metrics: Metrics, clock: @escaping @Sendable () -> Instant,
         onStored: @escaping @Sendable () -> Void
     ) {
         let deliveries = DeliveryStore(pool: pool)
         let look = LookStore(pool: pool)
+        let runs = RunRequests(pool: pool, definitions: definitions)
         self.init(
             sources: settings.eventSources,
             doors: Doors(
@@ -34,7 +35,8 @@ extension EventService {
                 },
                 customer: { id, environment, app in
                     try await look.customer(id, environment: environment, app: app)
-                }, onStored: onStored),
+                }, start: { try await runs.start($0) }, cancel: { try await runs.cancel($0) },
+                onStored: onStored),
             largestBody: settings.listen.maximumBody, log: log, metrics: metrics, clock: clock,
             makeID: {
                 randomBytes(16).map { byte in

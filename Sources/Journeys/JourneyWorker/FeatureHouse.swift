@@ -1,50 +1,32 @@
 internal import JourneyModel
-package import JourneyStorage
+internal import JourneyStorage
 internal import JourneyTurns
+internal import Locks
 internal import Postgres
 internal import Reactor
 internal import Telemetry
-package import TimeZones
+internal import TimeZones
 internal import WorkflowDefinitions
 
 /// What the worker may ask of the feature house: answers, and who got others since. The one door between
 /// the houses; nothing here can change an access.
-package struct FeatureHouse: Sendable {
+struct FeatureHouse: Sendable {
     /// An id whose access to something became another.
-    package struct Change: Sendable, Hashable {
-        package var environment: String
-        package var id: String
-        package var changedAt: Instant
-
-        package init(environment: String, id: String, changedAt: Instant) {
-            self.environment = environment
-            self.id = id
-            self.changedAt = changedAt
-        }
+    struct Change: Sendable, Hashable {
+        var environment: String
+        var id: String
+        var changedAt: Instant
     }
 
-    /// Changes, and the house's time as it was asked.
-    package struct Changes: Sendable, Hashable {
-        package var changed: [Change]
-        package var now: Instant
-
-        package init(changed: [Change], now: Instant) {
-            self.changed = changed
-            self.now = now
-        }
-    }
-
-    package var answers: FeatureDoor
-    /// Changes at or after an instant; nil asks for the time only.
-    package var changes: @Sendable (_ since: Instant?) async throws -> Changes
-
-    package init(
-        answers: @escaping FeatureDoor,
-        changes: @escaping @Sendable (_ since: Instant?) async throws -> Changes
-    ) {
-        self.answers = answers
-        self.changes = changes
-    }
+    var answers: FeatureDoor
+    /// Hands changes at or after an instant over, page by page, and returns the house's time as it was
+    /// asked; nil asks for the time only.
+    var changes:
+        @Sendable (
+            _ since: Instant?, _ take: @Sendable ([Change]) async throws -> Void
+        ) async throws -> Instant
+    /// Whether there is a house.
+    var look: @Sendable () async throws -> Bool
 }
 
 /// Looks for changed access and has the customers concerned looked at (S22).
@@ -52,54 +34,111 @@ struct FeatureWatch: Sendable {
     let house: FeatureHouse
     let wakes: FeatureWakeStore
     let definitions: @Sendable () async throws -> DefinitionSet
+    /// Told in each round whether features are read by something and there is no house.
+    let onMissed: @Sendable (Bool) -> Void
     let onInput: @Sendable () -> Void
-    let loop: EventLoop
+    /// Raised when the watch is to stop.
+    let pause: WakeSignal
     let log: Log
     let isStopping: @Sendable () -> Bool
 
-    private static let pause = Duration.seconds(2)
+    private static let roundLength = Duration.seconds(2)
     /// Changes are looked for again this long: a transaction may commit after the time that it gives.
     private static let overlap = Duration.seconds(30)
+    /// Before all changes: where nobody has looked yet, everything is news.
+    private static let beginning = Instant(milliseconds: 0) + overlap
+    /// How often the place is kept. What changed since is looked at twice after a restart.
+    private static let keeping = Duration.seconds(10)
+    /// Rounds between two looks for a house that was not there.
+    private static let roundsBetweenLooks = 15
+    /// Changes of the overlap that are remembered; past it people are woken once more, which costs a turn
+    /// that finds nothing.
+    private static let mostSeen = 100_000
+
+    /// What a round leaves for the next.
+    private struct Place {
+        var known: Instant?
+        var kept: Instant?
+        var seen: Set<FeatureHouse.Change> = []
+        var isFirst = true
+        var roundsToLook = 0
+    }
 
     func run() async {
-        var known: Instant?
-        var seen: Set<FeatureHouse.Change> = []
+        // Says at the start whether there is a house; if the database is away, the rounds find out.
+        _ = try? await house.look()
+        var place = Place()
         while !isStopping(), !Task.isCancelled {
             do {
-                let set = try await definitions()
-                if !set.needs.features.isEmpty {
-                    let changes = try await house.changes(known.map { $0 - Self.overlap })
-                    try await wake(changes, set, &seen)
-                    known = changes.now
-                }
+                try await round(&place)
             } catch {
                 if Task.isCancelled { return }
                 log.warning(
                     "changes of feature access could not be read; trying again",
                     ["reason": .text("\(error)")])
             }
-            do { try await loop.sleep(for: Self.pause) } catch { return }
+            _ = await pause.wait(atMost: Self.roundLength)
+        }
+    }
+
+    private func round(_ place: inout Place) async throws {
+        let set = try await definitions()
+        guard !set.needs.features.isEmpty else {
+            // Whoever enters later is looked at as they enter: there is nothing to catch up with.
+            place = Place()
+            place.isFirst = false
+            onMissed(false)
+            return
+        }
+        if place.roundsToLook == 0 {
+            guard try await house.look() else {
+                // Once there is a house, everything in it is news.
+                place = Place()
+                place.known = Self.beginning
+                place.isFirst = false
+                place.roundsToLook = Self.roundsBetweenLooks
+                onMissed(true)
+                return
+            }
+            onMissed(false)
+        } else {
+            place.roundsToLook -= 1
+            return
+        }
+        if place.isFirst {
+            place.known = try await wakes.seenUntil() ?? Self.beginning
+            place.isFirst = false
+        }
+        let seen = Guarded(place.seen)
+        let fresh = Guarded<Set<FeatureHouse.Change>>([])
+        let now = try await house.changes(place.known.map { $0 - Self.overlap }) { changes in
+            let unseen = seen.withLock { Set(changes).subtracting($0) }
+            try await wake(unseen, set)
+            fresh.withLock { fresh in
+                if fresh.count < Self.mostSeen { fresh.formUnion(changes) }
+            }
+        }
+        place.seen = fresh.withLock { $0 }
+        place.known = now
+        if place.kept.map({ now - $0 >= Self.keeping }) ?? true {
+            try await wakes.keep(seenUntil: now)
+            place.kept = now
         }
     }
 
     /// Whoever was woken for a change of the overlap is woken once.
-    private func wake(
-        _ changes: FeatureHouse.Changes, _ set: DefinitionSet,
-        _ seen: inout Set<FeatureHouse.Change>
-    ) async throws {
+    private func wake(_ changes: Set<FeatureHouse.Change>, _ set: DefinitionSet) async throws {
         let workflows = Set(
             (set.live + set.older).filter { !$0.needs.features.isEmpty }.map(\.workflow.text))
         let wakesAll = set.segments.contains { !$0.needs.features.isEmpty }
         var woken = 0
-        let fresh = Set(changes.changed).subtracting(seen)
-        for (environment, changed) in Dictionary(grouping: fresh, by: \.environment)
+        for (environment, changed) in Dictionary(grouping: changes, by: \.environment)
             .sorted(by: { $0.key < $1.key })
         {
             woken += try await wakes.wake(
                 Set(changed.map(\.id)).sorted(), environment: environment,
                 workflows: workflows.sorted(), wakesAll: wakesAll)
         }
-        seen = Set(changes.changed)
         if woken > 0 { onInput() }
     }
 }

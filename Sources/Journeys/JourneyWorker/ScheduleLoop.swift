@@ -17,7 +17,8 @@ struct ScheduleLoop: Sendable {
     let holder: String
     /// Called when inputs were put in or timers set.
     let onInput: @Sendable () -> Void
-    let loop: EventLoop
+    /// Raised when the loop is to stop.
+    let pause: WakeSignal
     let log: Log
     let isStopping: @Sendable () -> Bool
 
@@ -49,9 +50,7 @@ struct ScheduleLoop: Sendable {
                     "schedules could not be looked at; trying again", ["reason": .text("\(error)")])
             }
             let left = Self.round - (ContinuousClock.now - begun)
-            if left > .zero {
-                do { try await loop.sleep(for: left) } catch { break }
-            }
+            if left > .zero { _ = await pause.wait(atMost: left) }
         }
         // Others need not wait for the lease's end.
         if term != nil { try? await leases.release(Self.lease, holder: holder) }

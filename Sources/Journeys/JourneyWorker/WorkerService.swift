@@ -27,33 +27,40 @@ package final class WorkerService: Sendable {
         /// Ended by cancellation, since it waits for others.
         var hearing: Task<Void, Never>?
         var refreshing: Task<Void, Never>?
+        var retention: Task<Void, Never>?
+        var telling: Task<Void, Never>?
         var ingest: HTTPListener?
         var admin: HTTPListener?
     }
 
-    private let settings: WorkerSettings
-    private let roles: Roles
-    private let holdsEffects: Bool
+    let settings: WorkerSettings
+    let roles: Roles
+    let holdsEffects: Bool
     let loop: EventLoop
     let log: Log
-    private let metrics: Metrics
+    let metrics: Metrics
     private let refusals: Counter
     private let limits: HTTPLimits
     let clock: @Sendable () -> Instant
-    private let pool: PostgresPool
-    private let connectors: Guarded<[String: Connector]>
-    private let wakeTurns: WakeSignal
+    let pool: PostgresPool
+    let connectors: Guarded<[String: Connector]>
+    /// How long each may be silent.
+    let silences: Guarded<[String: Duration]>
+    let wakeTurns: WakeSignal
     private let wakeDispatch: WakeSignal
     let webhooks: WebhookService
     private let events: EventService
-    private let dispatcher: Dispatcher
+    let dispatcher: Dispatcher
     private let gauges: StorageGauges
     private let definitions: DefinitionCache
-    private let features: FeatureHouse?
+    /// Nil without the role `worker`.
+    private let features: FeatureSide?
+    private let missesFeatures = Guarded(false)
     private let zones: TimeZoneSet
     private let workerMetrics: WorkerMetrics
     private let relay: WakeRelay
-    private let stop = StopFlag()
+    private let beat: ProcessBeat
+    let stop = StopFlag()
     private let state = Guarded(State())
 
     /// Prepares everything and starts nothing.
@@ -62,13 +69,12 @@ package final class WorkerService: Sendable {
     ///   - holdsEffects: takes turns and sends nothing, as after a restore: effects wait for a process
     ///     that does not hold them.
     ///   - limits: bounds of the webhook endpoint; those that the settings name are taken from there.
-    ///   - features: the door to the feature house; without one nothing is known of features.
     ///   - clock: for the log, and for the time in a signature's header.
     package init(
         settings: WorkerSettings, roles: Roles = .all, holdsEffects: Bool = false,
         loop: EventLoop, log: Log,
         metrics: Metrics = Metrics(), limits: HTTPLimits = HTTPLimits(),
-        features: FeatureHouse? = nil, clock: @escaping @Sendable () -> Instant
+        clock: @escaping @Sendable () -> Instant
     ) {
         self.settings = settings
         self.roles = roles
@@ -78,7 +84,9 @@ package final class WorkerService: Sendable {
         self.metrics = metrics
         self.clock = clock
         self.limits = limits
-        self.features = features
+        features =
+            roles.contains(.worker)
+            ? FeatureSide(settings: settings, loop: loop, log: log) : nil
         // Some six hundred small files: read once, by who takes turns.
         let tzdata = roles.contains(.worker) ? try? TimeZoneDatabase() : nil
         zones = tzdata?.everyZone() ?? .utcOnly
@@ -87,6 +95,7 @@ package final class WorkerService: Sendable {
             help: "Webhook requests and connections that the HTTP server itself refused, by cause.",
             labels: ["cause"])
         connectors = Guarded(settings.connectors)
+        silences = Guarded(settings.silences)
         let pool = PostgresPool(
             settings: settings.database.postgres(
                 applicationName: holdsEffects ? JourneySchema.holdingName : "journey-worker"),
@@ -110,21 +119,24 @@ package final class WorkerService: Sendable {
         webhooks = WebhookService(
             connectors: settings.connectors, commit: commit, log: log, metrics: metrics,
             clock: clock, onStored: onInput)
+        definitions = DefinitionCache(
+            readSegment: { try WorkflowParser.loadSegment(canonical: $0).definition },
+            read: { try WorkflowParser.load(canonical: $0).definition })
         events = EventService(
-            settings: settings, pool: pool, commit: commit, log: log, metrics: metrics,
-            clock: clock, onStored: onInput)
+            settings: settings, pool: pool, definitions: definitions, commit: commit, log: log,
+            metrics: metrics, clock: clock, onStored: onInput)
         dispatcher = Dispatcher(
             store: EffectStore(pool: pool, opening: WindowOpenings.opening),
-            accounts: settings.accounts,
+            accounts: settings.accountsServed,
             concurrency: settings.dispatch.concurrency, isHeld: holdsEffects,
             poll: settings.worker.poll,
             wake: wakeDispatch, loop: loop, log: log, metrics: metrics, clock: clock,
             onFinished: onInput)
+        beat = ProcessBeat(
+            roles: roles, settings: settings, holdsEffects: holdsEffects, dispatcher: dispatcher,
+            store: ProcessStore(pool: pool), loop: loop, log: log, clock: clock)
         gauges = StorageGauges(
             store: BacklogStore(pool: pool), pool: pool, metrics: metrics, log: log)
-        definitions = DefinitionCache(
-            readSegment: { try WorkflowParser.loadSegment(canonical: $0).definition },
-            read: { try WorkflowParser.load(canonical: $0).definition })
         workerMetrics = WorkerMetrics(metrics)
         metrics.addProcessGauges()
     }
@@ -176,16 +188,16 @@ package final class WorkerService: Sendable {
             trustedProxies: settings.listen.trustedProxies,
             onRefusal: { refusal, _ in refusals.add(labels: [refusal.rawValue]) },
             decideEarly: {
-                EventService.serves($0) ? events.decideEarly($0) : webhooks.decideEarly($0)
+                WebhookService.serves($0) ? webhooks.decideEarly($0) : events.decideEarly($0)
             },
             handler: {
-                EventService.serves($0.head) ? await events.answer($0) : await webhooks.answer($0)
+                WebhookService.serves($0.head) ? await webhooks.answer($0) : await events.answer($0)
             })
     }
 
     private func startLoops() {
         if roles.contains(.ingest) {
-            let refreshing = Task(executorPreference: loop.tasks) { await self.refreshKeys() }
+            let refreshing = Task(executorPreference: loop.tasks) { await self.watchProviders() }
             state.withLock { $0.refreshing = refreshing }
         }
         if roles.contains(.worker) {
@@ -195,6 +207,11 @@ package final class WorkerService: Sendable {
             }
             let schedules = makeScheduleLoop()
             start { await schedules.run() }
+            let batches = makeBatchLoop()
+            start { await batches.run() }
+            let retention = makeRetentionLoop()
+            let letting = Task(executorPreference: loop.tasks) { await retention.run() }
+            state.withLock { $0.retention = letting }
             if let watch = makeFeatureWatch() { start { await watch.run() } }
             let housekeeping = Task(executorPreference: loop.tasks) { await self.keepHouse() }
             state.withLock { $0.housekeeping = housekeeping }
@@ -204,6 +221,9 @@ package final class WorkerService: Sendable {
             start { await dispatcher.run() }
         }
         startRelay()
+        let beat = beat
+        let telling = Task(executorPreference: loop.tasks) { await beat.run() }
+        state.withLock { $0.telling = telling }
     }
 
     private func startRelay() {
@@ -235,13 +255,21 @@ package final class WorkerService: Sendable {
 
     private func makeTurnLoop() -> TurnLoop {
         TurnLoop(
-            routing: RoutingStore(pool: pool),
+            routing: RoutingStore(
+                pool: pool,
+                reading: { [self] connector, id, body, at in
+                    subscription(connector, id, body, at)
+                }),
+            transfers: TransferStore(
+                pool: pool, definitions: definitions, features: features?.house.answers),
+            merges: MergeStore(
+                pool: pool, definitions: definitions, features: features?.house.answers),
             turns: TurnStore(
-                pool: pool, definitions: definitions, features: features?.answers),
+                pool: pool, definitions: definitions, features: features?.house.answers),
             connectors: { [self] in connectors.withLock { $0 } }, zones: zones,
-            defaultZone: settings.timezone, wake: wakeTurns,
+            defaultZone: settings.timezone, outbound: settings.outbound?.choice, wake: wakeTurns,
             onRequested: onRequested, batch: settings.worker.batch, poll: settings.worker.poll,
-            loop: loop, log: log, metrics: workerMetrics,
+            loop: loop, log: log, metrics: workerMetrics, beat: beat,
             isStopping: { [stop] in stop.isRaised })
     }
 
@@ -252,7 +280,7 @@ package final class WorkerService: Sendable {
             definitions: { try await DefinitionStore(pool: pool).definitions(in: definitions) },
             zones: zones, defaultZone: settings.timezone,
             holder: "worker-\(UInt64.random(in: .min ... .max))",
-            onInput: { wakeTurns.raise() }, loop: loop, log: log,
+            onInput: { wakeTurns.raise() }, pause: stop.makePause(on: loop), log: log,
             isStopping: { [stop] in stop.isRaised })
     }
 
@@ -260,9 +288,10 @@ package final class WorkerService: Sendable {
         guard let features else { return nil }
         let (pool, definitions, wakeTurns) = (pool, definitions, wakeTurns)
         return FeatureWatch(
-            house: features, wakes: FeatureWakeStore(pool: pool),
+            house: features.house, wakes: FeatureWakeStore(pool: pool),
             definitions: { try await DefinitionStore(pool: pool).definitions(in: definitions) },
-            onInput: { wakeTurns.raise() }, loop: loop, log: log,
+            onMissed: { [missesFeatures] isMissed in missesFeatures.withLock { $0 = isMissed } },
+            onInput: { wakeTurns.raise() }, pause: stop.makePause(on: loop), log: log,
             isStopping: { [stop] in stop.isRaised })
     }
 
@@ -276,8 +305,10 @@ package final class WorkerService: Sendable {
         let end = ContinuousClock.now + settings.shutdownGrace
         stop.raise()
         let (loops, idlers, ingest, admin) = state.withLock { state in
-            let idlers = [state.housekeeping, state.hearing, state.refreshing].compactMap(\.self)
-            return (state.loops, idlers, state.ingest, state.admin)
+            let idlers = [
+                state.housekeeping, state.hearing, state.refreshing, state.retention, state.telling,
+            ]
+            return (state.loops, idlers.compactMap(\.self), state.ingest, state.admin)
         }
         for task in idlers { task.cancel() }
         relay.wakeAll()
@@ -289,12 +320,15 @@ package final class WorkerService: Sendable {
         for task in idlers { await task.value }
         await dispatcher.drain(within: max(.zero, end - .now))
         await admin?.drain(within: .milliseconds(200))
+        await beat.end()
+        await features?.close()
         await pool.close()
     }
 
     /// Puts other connectors in place and reads the TLS files again, as after SIGHUP.
     package func reload(_ settings: WorkerSettings) {
         connectors.withLock { $0 = settings.connectors }
+        silences.withLock { $0 = settings.silences }
         webhooks.reload(settings.connectors)
         events.reload(settings.eventSources)
         guard self.settings.listen.certificateFile != nil,
@@ -314,6 +348,7 @@ package final class WorkerService: Sendable {
     private var adminService: AdminService {
         AdminService(
             metrics: metrics, holdsEffects: holdsEffects,
+            isWithoutFeatures: { [missesFeatures] in missesFeatures.withLock { $0 } },
             readiness: { [self] in
                 if stop.isRaised { return "draining" }
                 do {
@@ -350,40 +385,5 @@ package final class WorkerService: Sendable {
                 + "of this program's \(status.newest); run the newer program"
         }
         return nil
-    }
-
-    private func tellUnserved(_ effects: EffectStore) async throws {
-        for waiting in try await effects.unserved(by: dispatcher.served) {
-            log.warning(
-                "effects wait for an account that is not configured here; configure it, or they expire",
-                [
-                    "tool": .text(waiting.tool), "account": .text(waiting.account),
-                    "count": .integer(waiting.count),
-                ])
-        }
-    }
-
-    /// What is done now and then, until the task is cancelled: partitions ahead of time each hour, and
-    /// each minute an end to effects that nobody serves.
-    private func keepHouse() async {
-        let effects = EffectStore(pool: pool)
-        var minute = 0
-        while !Task.isCancelled {
-            do {
-                if minute % 60 == 0 {
-                    let made = try await JourneySchema.ensurePartitions(monthsAhead: 3, pool)
-                    if made > 0 { log.info("partitions were made", ["count": .integer(made)]) }
-                }
-                if !holdsEffects { try await effects.expireUnserved() }
-                if roles.contains(.dispatch) { try await tellUnserved(effects) }
-            } catch {
-                if Task.isCancelled { return }
-                log.warning(
-                    "housekeeping was put off; without new partitions rows go to the default ones",
-                    ["reason": .text("\(error)")])
-            }
-            minute += 1
-            do { try await loop.sleep(for: .seconds(60)) } catch { return }
-        }
     }
 }

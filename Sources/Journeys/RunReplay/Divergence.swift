@@ -15,6 +15,8 @@ package struct Divergence: Sendable, Hashable, CustomStringConvertible {
         case notRecorded = "not_recorded"
         /// What must be known was erased.
         case redacted
+        /// The run ended so long ago that its history was let go.
+        case notKept = "not_kept"
         /// A row is missing, or is not in a form that this version reads.
         case unreadable
     }
@@ -81,6 +83,7 @@ package struct Divergence: Sendable, Hashable, CustomStringConvertible {
         case .notRecorded:
             "the definition reads \(Self.told(actual)), which the history does not hold"
         case .redacted: "what the engine needs was erased"
+        case .notKept: "its history is past its retention and was let go"
         case .unreadable: "the history cannot be read: \(Self.told(actual))"
         }
     }

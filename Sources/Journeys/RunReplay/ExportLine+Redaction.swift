@@ -40,7 +40,8 @@ extension ExportLine {
         "result", "from", "to", "outlet", "step", "visit", "entered_at", "due", "zone", "tz",
         "after", "events", "reconsider_at", "invocation", "attempt_group", "tool", "account",
         "deadline", "not_before", "status", "reason", "occurred_at", "experiment", "variant",
-        "bucket", "milestone", "holdout", "look_back", "entry_ordinal", "depth", "opens", "outside",
+        "bucket", "milestone", "holdout", "merge", "into", "shift", "hides", "look_back",
+        "entry_ordinal", "depth", "opens", "outside",
     ]
     private static let attempt: Set<String> = [
         "fence", "number", "started_at", "ended_at", "ambiguous", "outcome",

@@ -8,6 +8,8 @@ struct RecordedInput {
     enum Driver {
         case entry(Run)
         case input(Engine.Input, mayConvert: Bool)
+        /// A merge of two records.
+        case move(RunMove)
         /// An end from outside the run's steps.
         case outside(RunStatus)
     }
@@ -37,7 +39,8 @@ struct RecordedInput {
             let result = EffectResult(
                 invocation: InvocationID(try reader.string("result")), run: run,
                 step: StepID(try reader.string("step")),
-                outcome: try EffectOutcome(json: try reader.object("outcome")))
+                outcome: try EffectOutcome(json: try reader.object("outcome")),
+                isMessage: first.members["message"]?.bool)
             driver = .input(.result(result), mayConvert: true)
         } else if first.members["timer"] != nil {
             driver = .input(.timer, mayConvert: true)
@@ -45,6 +48,8 @@ struct RecordedInput {
             driver = .input(.look, mayConvert: true)
         } else if first.members["command"] != nil {
             driver = .input(.command(try OperatorCommand(first)), mayConvert: true)
+        } else if first.members["merge"] != nil {
+            driver = .move(try RunMove(history: first.members))
         } else {
             let word = try reader.string("outside")
             let reason = first.members["reason"]?.string
@@ -91,6 +96,10 @@ extension Run {
             enteredAt: try reader.instant("at"), trigger: try reader.object("trigger"),
             entryOrdinal: try reader.integer("entry_ordinal"))
         triggerRecordedAt = try reader.instant("trigger_recorded_at")
+        if let stored = entry.members["withholding"] {
+            guard let read = Withholding(json: stored) else { throw reader.error("withholding") }
+            withholding = read
+        }
         if let stored = entry.members["subscription"]?.object {
             let member = StoredObject(subject: "entry", object: stored)
             subscription = SubscriptionID(

@@ -107,7 +107,11 @@ struct Repetition {
             return engine.end(
                 run, as: status, ordinal: input.ordinal,
                 facts: Facts(repeating: entries, of: run, now: now))
-        case (.entry, _?), (.input, nil), (.outside, nil): return nil
+        case (.move(let move), let run?):
+            return engine.move(
+                run, by: move, ordinal: input.ordinal,
+                facts: Facts(repeating: entries, of: run, now: now))
+        case (.entry, _?), (.input, nil), (.outside, nil), (.move, nil): return nil
         }
     }
 

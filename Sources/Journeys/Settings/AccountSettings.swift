@@ -23,6 +23,8 @@ package struct AccountSettings: Sendable {
     package var tool: Tool
     /// What an action's `path` is appended to; nil when every action gives a whole `url`.
     package var baseURL: String?
+    /// Where every request goes, whatever an action says; only for `outbound`.
+    package var wholeURL: String?
     /// Hosts an attempt may go to; nil for the base URL's host alone, or any host without one.
     package var allowedHosts: Set<String>?
     /// Whether private and loopback addresses are allowed.
@@ -61,6 +63,7 @@ package struct AccountSettings: Sendable {
         concurrency = reader.integer("concurrency", in: 1...1_024, default: 16)
         isIdempotent = reader.bool("idempotent", default: tool != .slack)
         channel = nil
+        wholeURL = nil
         cap = nil
         url = reader.secret("url")
         ratePerSecond = nil
@@ -186,7 +189,7 @@ package struct AccountSettings: Sendable {
         }
     }
 
-    private func checkHeaders(_ reader: ConfigurationReader) {
+    func checkHeaders(_ reader: ConfigurationReader) {
         for (name, value) in headers {
             let isName =
                 !name.isEmpty
@@ -204,7 +207,7 @@ package struct AccountSettings: Sendable {
         }
     }
 
-    private func checkSecret(_ reader: ConfigurationReader) {
+    func checkSecret(_ reader: ConfigurationReader) {
         guard let text = signingSecret?.revealed, text.hasPrefix("whsec_"),
             StandardWebhooksSignature.key(fromSecret: text) == nil
         else { return }
@@ -217,7 +220,7 @@ package struct AccountSettings: Sendable {
         "webhook-id", "webhook-timestamp", "webhook-signature",
     ]
 
-    private static func rate(_ text: String) -> Double? {
+    static func rate(_ text: String) -> Double? {
         let parts = text.split(separator: "/")
         guard parts.count == 2, let count = Int(parts[0]), count > 0 else { return nil }
         switch parts[1] {

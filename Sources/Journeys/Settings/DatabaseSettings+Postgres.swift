@@ -18,3 +18,12 @@ extension DatabaseSettings {
         return settings
     }
 }
+
+extension WorkerSettings {
+    /// Where feature access is read, with the time limits of the worker's own database.
+    package var featureDatabase: PostgresSettings {
+        var settings = database.postgres(applicationName: "journey-worker, features")
+        if let url = features.url { settings.connectionString = url.revealed }
+        return settings
+    }
+}

@@ -13,13 +13,19 @@ package struct WorkerSettings: Sendable {
     package var providers: [ProviderDefinition]
     /// By name, as in `/v1/webhooks/{name}`.
     package var connectors: [String: Connector]
+    /// How long each connector may be silent before it is told of; zero for as long as it likes.
+    package var silences: [String: Duration]
     package var accounts: [String: AccountSettings]
     /// Who may send the app's own events, by name.
     package var sources: [String: SourceSettings]
+    /// Who is told what happens to runs; nil for nobody.
+    package var outbound: OutboundSettings?
+    package var features: FeatureReadingSettings
     package var worker: WorkerLoopSettings
     package var dispatch: DispatchSettings
     /// How long a drain may take before what is in flight is handed back.
     package var shutdownGrace: Duration
+    package var retention: RetentionSettings
     package var log: LogSettings
 
     /// Reads a configuration.
@@ -36,11 +42,15 @@ package struct WorkerSettings: Sendable {
                 timezone: readTimezone(root), providers: providers,
                 connectors: readConnectors(
                     root, providers, place: source.place, listensOnLoopback: listen.isLoopback),
-                accounts: readAccounts(root), sources: readSources(root),
+                silences: readSilences(root), accounts: readAccounts(root),
+                sources: readSources(root),
+                outbound: root.optionalObject("outbound").map { OutboundSettings($0) },
+                features: FeatureReadingSettings(root.object("features")),
                 worker: WorkerLoopSettings(root.object("worker")),
                 dispatch: DispatchSettings(root.object("dispatch")),
                 shutdownGrace: root.object("shutdown").duration(
                     "grace", in: .zero ... .seconds(600), default: .seconds(25)),
+                retention: RetentionSettings(root.object("retention")),
                 log: LogSettings(root.object("log")))
         }
     }
@@ -70,6 +80,16 @@ package struct WorkerSettings: Sendable {
         return connectors
     }
 
+    /// Three days cover a quiet weekend of a small app; a busy one says less.
+    private static func readSilences(_ root: ConfigurationReader) -> [String: Duration] {
+        var silences: [String: Duration] = [:]
+        for (name, reader) in root.objects("connectors") {
+            silences[name] = reader.duration(
+                "silence", in: .zero ... .seconds(366 * 86_400), default: .seconds(3 * 86_400))
+        }
+        return silences
+    }
+
     /// Sources and connectors share their names: each event says by one name whom it came from.
     private static func readSources(_ root: ConfigurationReader) -> [String: SourceSettings] {
         let connectors = Set(root.objects("connectors").map { $0.0 })
@@ -87,6 +107,12 @@ package struct WorkerSettings: Sendable {
     private static func readAccounts(_ root: ConfigurationReader) -> [String: AccountSettings] {
         var accounts: [String: AccountSettings] = [:]
         for (name, reader) in root.objects("accounts") {
+            if name.hasPrefix("$") {
+                root.problem(
+                    "accounts",
+                    "\(name) begins with $, as only the worker's own do; name the account otherwise."
+                )
+            }
             accounts[name] = AccountSettings(reader, name: name)
         }
         return accounts
@@ -130,6 +156,19 @@ package struct DatabaseSettings: Sendable {
                 "statement_timeout", in: .milliseconds(100) ... .seconds(600),
                 default: .seconds(10)),
             directURL: reader.secret("direct_url"))
+    }
+}
+
+/// `features`: where feature access is read.
+package struct FeatureReadingSettings: Sendable {
+    /// A libpq connection string or URL, of a role that may read the view; nil for the worker's own.
+    package var url: Secret?
+    /// Connections, 1 to 100.
+    package var pool: Int
+
+    init(_ reader: ConfigurationReader) {
+        url = reader.secret("url")
+        pool = reader.integer("pool", in: 1...100, default: 2)
     }
 }
 

@@ -65,14 +65,12 @@ package struct WorkflowSurroundings: Sendable {
         }
         let circles = WorkflowParser.circles(among: segments.map(\.definition))
         for circle in circles {
-            let way = (circle + circle.prefix(1)).map(\.text).joined(separator: " → ")
-            let path = files.first { Self.name(of: $0) == circle[0].text }
-            diagnostics.append(
-                Diagnostic(
-                    code: .cycle, file: path ?? folder, line: 1, column: 1, pointer: JSONPointer(),
-                    sentence:
-                        "The segments ask for one another in a circle, \(way), so that none can "
-                        + "be decided; take one condition out."))
+            guard let path = files.first(where: { Self.name(of: $0) == circle[0].text }) else {
+                continue
+            }
+            diagnostics += WorkflowParser.report(
+                circle: circle, in: try BoundedFile.read(path, limit: WorkflowParser.longestFile),
+                file: path)
         }
     }
 

@@ -20,7 +20,7 @@ struct CaseComparison {
     }
 
     private func transitionDifferences() -> [String] {
-        let expected = simulated.expectations
+        guard let expected = simulated.expectations else { return [] }
         let actual = report.transitions
         return (0..<max(expected.count, actual.count)).compactMap { index in
             let place = "transition \(index + 1)"

@@ -1,7 +1,7 @@
 internal import JSON
 internal import JourneyEngine
 internal import JourneyModel
-internal import TimeZones
+package import TimeZones
 
 extension SimulationCase {
     /// A longer file is refused unread.
@@ -30,6 +30,58 @@ extension SimulationCase {
         }
         return result
     }
+
+    /// What is to be played without a case: nothing is expected of it.
+    ///
+    /// - Parameters:
+    ///   - events: a list as a case has it, or one such object a line.
+    ///   - customer: the attributes as a JSON object; nil for none.
+    /// - Throws: ``SimulationCaseError``; pointers begin with `/events` or `/customer`, for whose file it is.
+    package static func play(
+        events: [UInt8], customer: [UInt8]?, until: Instant
+    ) throws(SimulationCaseError) -> SimulationCase {
+        let happenings = try Self.list(events)
+        var attributes: JSONValue = [:]
+        if let customer { attributes = try Self.json(customer, "customer") }
+        var reader = CaseReader()
+        let result = reader.simulationCase(
+            CasePlace(
+                value: [
+                    "customer": attributes, "events": happenings,
+                    "until": .string(until.description), "expect": [],
+                ], pointer: JSONPointer()))
+        guard reader.problems.isEmpty, var result else {
+            throw SimulationCaseError(problems: reader.problems)
+        }
+        result.expectations = nil
+        return result
+    }
+
+    /// One list, or an object a line.
+    private static func list(_ bytes: [UInt8]) throws(SimulationCaseError) -> JSONValue {
+        let isList = bytes.first { !($0 == 0x20 || (0x09...0x0D).contains($0)) } == 0x5B
+        if isList || bytes.count > longestFile { return try json(bytes, "events") }
+        var items: [JSONValue] = []
+        for line in bytes.split(separator: 0x0A) where line.contains(where: { $0 > 0x20 }) {
+            items.append(try json(Array(line), "events", String(items.count)))
+        }
+        return .array(items)
+    }
+
+    private static func json(
+        _ bytes: [UInt8], _ place: String...
+    ) throws(SimulationCaseError) -> JSONValue {
+        var sentence = "The file has \(bytes.count) bytes; at most \(longestFile) are read."
+        if bytes.count <= longestFile {
+            do throws(JSONError) {
+                return try JSONParser.parse(bytes)
+            } catch {
+                sentence = "This is not JSON: \(error.description)."
+            }
+        }
+        throw SimulationCaseError(
+            problems: [.init(pointer: JSONPointer(tokens: place), sentence: sentence)])
+    }
 }
 
 /// A value of the file with where it stands.
@@ -50,7 +102,7 @@ private struct CaseReader {
         guard
             hasOnly(
                 root, required: ["customer", "events", "until", "expect"],
-                optional: ["timezone", "features", "from", "effects", "ends"])
+                optional: ["timezone", "features", "from", "messaging", "effects", "ends"])
         else { return nil }
         var customer = root.member("customer").flatMap { object($0) } ?? JSONObject()
         if let zone = root.member("timezone") {
@@ -73,13 +125,16 @@ private struct CaseReader {
                     sentence: "This is earlier than the event before; list events by their time."))
         }
         let answers = list(root.member("effects"), most: 1_000) { $0.answer($1) }
+        let messaging = root.member("messaging").map { place in
+            Set(list(place, most: 1_000) { $0.text($1) })
+        }
         let expectations = list(root.member("expect"), most: 100_000) { $0.expectation($1) }
         let ending = root.member("ends").flatMap { self.ending($0) }
         guard let until = root.member("until").flatMap({ instant($0) }) else { return nil }
         return SimulationCase(
             customer: customer, features: features, from: from, happenings: happenings,
-            answers: answers, until: until,
-            expectations: expectations, ending: ending)
+            answers: answers, messaging: messaging, until: until, expectations: expectations,
+            ending: ending)
     }
 
     // MARK: Parts

@@ -89,22 +89,26 @@ package struct SimulationCase: Sendable, Hashable {
     /// In the order of time.
     package var happenings: [Happening]
     package var answers: [Answer]
+    /// Accounts whose actions are messages to the customer; nil for all that `http` goes over.
+    package var messaging: Set<String>?
     /// The last instant looked at, included.
     package var until: Instant
-    /// All transitions, in order.
-    package var expectations: [Expectation]
+    /// All transitions, in order; nil where none are expected and none compared.
+    package var expectations: [Expectation]?
     package var ending: Ending?
 
     package init(
         customer: JSONObject = JSONObject(), features: [String: FeatureAnswer] = [:],
         from: Instant? = nil, happenings: [Happening], answers: [Answer] = [],
-        until: Instant, expectations: [Expectation], ending: Ending? = nil
+        messaging: Set<String>? = nil, until: Instant, expectations: [Expectation]?,
+        ending: Ending? = nil
     ) {
         self.customer = customer
         self.features = features
         self.from = from
         self.happenings = happenings
         self.answers = answers
+        self.messaging = messaging
         self.until = until
         self.expectations = expectations
         self.ending = ending

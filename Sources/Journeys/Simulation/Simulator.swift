@@ -183,11 +183,19 @@ package struct Simulator {
         let turn = answered[request.step, default: 0]
         answered[request.step] = turn + 1
         let answer = answers.isEmpty ? nil : answers[min(turn, answers.count - 1)]
+        let outcome = answer?.outcome ?? usual(request.tool)
         return DueResult(
             at: max(now, request.notBefore) + (answer?.after ?? .zero),
             result: EffectResult(
                 invocation: request.invocation, run: request.run, step: request.step,
-                outcome: answer?.outcome ?? usual(request.tool)))
+                outcome: outcome, isMessage: outcome.mayHaveBeenSent && isMessage(request)))
+    }
+
+    /// Accounts are the configuration's; a case without its own list takes every `http` account for one
+    /// that messages the customer.
+    private func isMessage(_ request: EffectRequest) -> Bool {
+        guard let messaging = simulated.messaging else { return request.tool == .http }
+        return request.account.map { messaging.contains($0) } ?? false
     }
 
     private func usual(_ tool: ActionStep.Tool) -> EffectOutcome {

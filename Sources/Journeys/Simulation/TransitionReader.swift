@@ -44,7 +44,8 @@ struct TransitionReader {
                 standing.step = next.flatMap { definition.steps[$0] == nil ? nil : $0 }
             case .ended: leave(by: nil)
             case .read, .waiting, .attempted, .result, .milestone, .exposed, .converted,
-                .suppressed, .stale, .migrated, .reset, .skipped, .paused, .forgotten:
+                .suppressed, .stale, .migrated, .reset, .skipped, .paused, .forgotten,
+                .merged:
                 continue
             }
         }

@@ -20,6 +20,7 @@ package final class WebhookService: Sendable {
     private let throttle = LogThrottle()
     private let metrics: IngestMetrics
     private let onStored: @Sendable () -> Void
+    private let arrivals = Guarded<[String: Instant]>([:])
 
     /// - Parameters:
     ///   - clock: compared with the time in a signature's header.
@@ -48,6 +49,19 @@ package final class WebhookService: Sendable {
     /// The key sets that the connectors in use need, for ``KeyRefresher``.
     package var publishedKeys: [PublishedKeys] {
         connectors.withLock { $0.values.flatMap(\.publishedKeys) }
+    }
+
+    /// Whether a path is this service's; every other one is somebody else's.
+    package static func serves(_ head: HTTPHead) -> Bool {
+        head.pathSegments?.prefix(2) == ["v1", "webhooks"]
+    }
+
+    /// When each connector's newest delivery was stored, of those since the last call.
+    package func takeArrivals() -> [String: Instant] {
+        arrivals.withLock { arrivals in
+            defer { arrivals = [:] }
+            return arrivals
+        }
     }
 
     /// Answers from the head alone what needs no body: 404 and 405.
@@ -144,16 +158,22 @@ package final class WebhookService: Sendable {
     private func store(
         _ request: HTTPRequest, by connector: Connector, _ envelope: Envelope?
     ) async -> (HTTPResponse, result: String) {
+        let kept = connector.keptHeaders(
+            of: request.headers.all.map { (name: $0.name, value: $0.value) })
         let arrival = ArrivedDelivery(
             connector: connector.name,
             providerEventID: Connector.deduplicationID(envelope, body: request.body),
             content: .body(request.body, digest: SHA256.digest(request.body)),
             environment: envelope?.environment ?? connector.unknownEnvironment,
             app: connector.app, person: envelope?.person ?? .init(id: nil),
-            occurredAt: envelope?.occurredAt)
+            occurredAt: envelope?.occurredAt,
+            signatureHeaders: kept.isEmpty
+                ? nil : JSONObject(kept.map { ($0.name, .string($0.value)) }))
         do throws(GroupCommit.Refusal) {
             let receipt = try await commit.commit(arrival)
             failPoint("ingest.stored")
+            let now = clock()
+            arrivals.withLock { $0[connector.name] = now }
             onStored()
             return (.accepted(receipt), receipt.result.rawValue)
         } catch {

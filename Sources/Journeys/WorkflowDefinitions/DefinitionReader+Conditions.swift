@@ -90,6 +90,13 @@ extension DefinitionReader {
         if let comparison = Condition.Comparison(rawValue: name) {
             guard let (left, right) = pair(node, name, "[value, value]") else { return nil }
             note(.comparison(comparison, left, right, at: node.pointer))
+            if comparison == .eq, left.followsClock || right.followsClock {
+                problems.add(
+                    node.pointer,
+                    "The clock shows an instant for one millisecond, and hardly anybody looks just then; "
+                        + "compare /now with lt, lte, gt, gte or between.",
+                    code: .doubt, severity: .warning)
+            }
             return .compare(comparison, left, right)
         }
         guard let test = Condition.TextTest(rawValue: name),
@@ -167,5 +174,16 @@ extension DefinitionReader {
         }
         return pointer(Node(value: target, pointer: node.pointer.appending("ref")))
             .map { .exists($0) }
+    }
+}
+
+extension Value {
+    /// Whether it is `/now`, moved or not: another instant with every look.
+    fileprivate var followsClock: Bool {
+        switch self {
+        case .reference(let pointer, _): pointer.tokens == ["now"]
+        case .time(let base, _): base.followsClock
+        case .literal, .template: false
+        }
     }
 }

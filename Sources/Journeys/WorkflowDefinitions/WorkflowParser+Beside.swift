@@ -101,6 +101,38 @@ extension WorkflowParser {
         return circles
     }
 
+    /// What is wrong with a segment that begins a circle, at the question that leads into it.
+    package static func report(
+        circle: [SegmentID], in bytes: [UInt8], file: String
+    ) -> [Diagnostic] {
+        let source = DefinitionSource(bytes, file: file)
+        let asked = circle.count > 1 ? circle[1] : circle.first
+        let place =
+            source.root.flatMap { question(for: asked, in: $0) } ?? JSONPointer(tokens: ["if"])
+        let way = (circle + circle.prefix(1)).map(\.text).joined(separator: " → ")
+        var problems = Problems()
+        problems.add(
+            place,
+            "The segments ask for one another in a circle, \(way), so that none can be decided; take "
+                + "one condition out.", code: .cycle)
+        return source.diagnostics(problems)
+    }
+
+    private static func question(for segment: SegmentID?, in node: Node) -> JSONPointer? {
+        if let id = node.value["segment"]?["id"]?.string, id == segment?.text {
+            return node.pointer.appending("segment").appending("id")
+        }
+        let parts =
+            node.items
+            ?? node.value.object?.map {
+                Node(value: $0.value, pointer: node.pointer.appending($0.key))
+            } ?? []
+        for part in parts {
+            if let found = question(for: segment, in: part) { return found }
+        }
+        return nil
+    }
+
     private static func publish(_ definition: SegmentDefinition) -> PublishedSegment {
         let canonical = definition.json.canonicalBytes
         return PublishedSegment(

@@ -51,6 +51,8 @@ package struct JSONParser {
     var replacements = 0
     private var offsets: [JSONPointer: Int] = [:]
     private var path = JSONPointer()
+    /// Whether a key stood twice: what stood in its earlier value is no part of the document.
+    private var hasTwins = false
 
     /// Parses one value and nothing after it.
     package static func parse(
@@ -108,6 +110,9 @@ package struct JSONParser {
         let value = try parseValue(depth: 0)
         skipBlanks()
         guard position == bytes.count else { throw error(.trailingText) }
+        if keepsOffsets, hasTwins {
+            offsets = offsets.filter { $0.key.resolve(in: value) != nil }
+        }
         return value
     }
 
@@ -171,6 +176,7 @@ package struct JSONParser {
                     throw JSONError(kind: .duplicateKey(key), offset: keyOffset)
                 }
                 members[earlier].value = value
+                hasTwins = true
             } else {
                 members.append((key, value))
             }

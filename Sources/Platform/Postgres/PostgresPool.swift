@@ -20,7 +20,8 @@ package actor PostgresPool {
     }
 
     package nonisolated let settings: PostgresSettings
-    nonisolated let loop: EventLoop
+    /// Where its connections live.
+    package nonisolated let loop: EventLoop
     private let size: Int
     private let mostWaiting: Int
     private let waitLimit: Duration

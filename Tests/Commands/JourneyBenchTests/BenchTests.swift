@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestMaterial
 import TestSupport
 
 /// The built `journey-bench`, run as a process.

@@ -1,5 +1,6 @@
 import CommandLine
 import PrivateCluster
+import TestMaterial
 import TestSupport
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
                 home: folder + "/.journeys", settings: TestCluster.fastSettings)
             defer { cluster.stop() }
             let environment = ["DATABASE_URL": "postgresql://me:secret@localhost:1/live"]
-            let words = ["publish", packageFile("Workflows"), "--yes", "--reason", "a test"]
+            let words = ["publish", PackageFiles.path("Workflows"), "--yes", "--reason", "a test"]
             let refused = BuiltCommand.run(words, in: folder, environment: environment)
             #expect(refused.code == 6)
             #expect(refused.error.contains("name the one to change"))

@@ -26,6 +26,15 @@ import Testing
         #expect(try choose(environment: url).source == .environment)
     }
 
+    @Test func `a bare word is a database's name, and what libpq adds is said`() throws {
+        let named = try choose(["database": ["it's"]])
+        #expect(named.connectionString == #"dbname='it\'s'"#)
+        #expect(named.target.contains("\"it's\" at the local socket"))
+        let elsewhere = try choose(
+            ["database": ["live"]], environment: ["PGHOST": "db.example", "PGUSER": "me"])
+        #expect(elsewhere.target.contains("\"live\" at db.example as me"))
+    }
+
     @Test func `a change is refused while two databases could be meant`() throws {
         let failure = #expect(throws: ReplayFailure.self) {
             try choose(environment: url, changes: true, cluster: "host=/run")

@@ -1,8 +1,9 @@
+import TestMaterial
 import TestSupport
 import Testing
 
 @Suite struct GraphTests {
-    private let shipped = packageFile("Workflows/trial-onboarding.json")
+    private let shipped = PackageFiles.path("Workflows/trial-onboarding.json")
 
     @Test func `a shipped workflow is drawn without a database`() async throws {
         let answer = try await ReplayWorld().run("graph", shipped)

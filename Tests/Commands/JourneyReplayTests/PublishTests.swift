@@ -1,11 +1,12 @@
 import JSON
 import Postgres
+import TestMaterial
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct PublishTests {
-    private let folder = packageFile("Workflows")
+    private let folder = PackageFiles.path("Workflows")
 
     @Test func `a dry run prints what would change and changes nothing`() async throws {
         try await StoryWorld.with { world in

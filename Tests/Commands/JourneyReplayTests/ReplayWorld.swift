@@ -67,8 +67,3 @@ func write(_ text: String, to name: String, in folder: String) -> String {
     _ = fputs(text, file)
     return path
 }
-
-/// The package's own files, wherever it lies.
-func packageFile(_ name: String, _ source: StaticString = #filePath) -> String {
-    source.description.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/" + name
-}

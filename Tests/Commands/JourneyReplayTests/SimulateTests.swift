@@ -1,10 +1,11 @@
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 
 @Suite struct SimulateTests {
-    private let shipped = packageFile("Workflows/trial-onboarding.json")
-    private let cases = packageFile("Workflows/simulations/trial-onboarding")
+    private let shipped = PackageFiles.path("Workflows/trial-onboarding.json")
+    private let cases = PackageFiles.path("Workflows/simulations/trial-onboarding")
 
     @Test func `all cases of a shipped workflow hold`() async throws {
         let answer = try await ReplayWorld().run("simulate", shipped)
@@ -50,6 +51,48 @@ import Testing
             let answer = try await ReplayWorld().run("simulate", shipped, "--case", file)
             #expect(answer.code == 1)
             #expect(answer.error.contains("case.json"))
+        }
+    }
+
+    @Test func `events are played for a customer without a case`() async throws {
+        let opened =
+            #"{"at": "2026-03-02T10:00:00Z", "event": "trial.started", "properties": "#
+            + #"{"product_id": "pro", "store": "app_store", "period_type": "trial"}}"#
+        try await TemporaryFolder.with { folder in
+            let customer = write(#"{"email": "ada@example.com"}"#, to: "ada.json", in: folder)
+            for (name, text) in [("a.json", "[\(opened)]"), ("b.jsonl", opened + "\n\n")] {
+                let events = write(text, to: name, in: folder)
+                let answer = try await ReplayWorld().run(
+                    "simulate", shipped, "--events", events, "--customer", customer, "--until",
+                    "2026-06-01T00:00:00Z", "-o", "jsonl")
+                #expect(answer.code == 0, "\(answer.error)")
+                #expect(answer.error.contains(": played ("), "\(answer.error)")
+            }
+        }
+    }
+
+    @Test func `what goes beside events is told, and so is what cannot be read`() async throws {
+        try await TemporaryFolder.with { folder in
+            let events = write("[]", to: "events.json", in: folder)
+            let bad = write(#"[{"at": "soon", "event": "a"}]"#, to: "bad.json", in: folder)
+            let person = write("3", to: "ada.json", in: folder)
+            let until = ["--until", "2026-06-01T00:00:00Z"]
+            let rows: [([String], Int32, String)] = [
+                (["--events", events], 2, "--events needs --until"),
+                (until, 2, "--until goes with --events"),
+                (["--events", events, "--case", events] + until, 2, "exclude one another"),
+                (["--events", events, "--until", "soon"], 2, "--until needs a time"),
+                (["--events", bad] + until, 1, "bad.json: /0/at: This is no instant"),
+                (
+                    ["--events", events, "--customer", person] + until, 1,
+                    "ada.json: /: This is a number"
+                ),
+            ]
+            for (words, code, sentence) in rows {
+                let answer = try await ReplayWorld().run(["simulate", shipped] + words)
+                #expect(answer.code == code, "\(words): \(answer.error)")
+                #expect(answer.error.contains(sentence), "\(words): \(answer.error)")
+            }
         }
     }
 }

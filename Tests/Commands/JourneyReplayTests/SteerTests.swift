@@ -174,7 +174,10 @@ struct SteerTests {
             for (words, code, part) in [
                 (["retry", effect, "--yes"], 2, "--reason"),
                 (["retry", "--yes", "--reason", "r"], 6, "--all"),
-                (["retry", "nothing-of-that-name", "--yes", "--reason", "r"], 4, "dead list"),
+                (
+                    ["retry", "nothing-of-that-name", "--yes", "--reason", "r"], 4,
+                    "journey-replay effects"
+                ),
                 (
                     ["retry", effect, "--yes", "--expect", "2", "--reason", "r"], 6,
                     "--expect says 2"

@@ -39,7 +39,7 @@ struct StoryTests {
                     .string)
             let shown = try await world.run("show", id)
             #expect(shown.output.contains("it waits for effect"), "\(shown.output)")
-            #expect(shown.output.contains("is a dispatcher running?"))
+            #expect(shown.output.contains("no dispatcher runs: none was ever seen"))
             let effects = try await world.rows(
                 "effects", "--where", "customer=\(user) status=pending")
             #expect(effects.contains { $0["step"]?.string == "tell-converted" })

@@ -7,6 +7,7 @@ import JourneyStorage
 import JourneyTurns
 import Postgres
 import Reactor
+import TestMaterial
 import TestSupport
 import Testing
 import TimeZones
@@ -20,8 +21,8 @@ struct StoryWorld: Sendable {
     private let cache = DefinitionCache { try WorkflowParser.load(canonical: $0).definition }
 
     static func with(_ body: @escaping @Sendable (StoryWorld) async throws -> Void) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
-            try await JourneySchema.migrator.up(settings, on: loop)
+        try await TestDatabase.withDatabaseAndLoop(migrated: JourneySchema.migrator) {
+            settings, loop in
             let provider = try #require(ProviderDefinition.shipped(named: "revenuecat"))
             let connector = try Connector(
                 name: "revenuecat", provider: provider,
@@ -54,13 +55,14 @@ struct StoryWorld: Sendable {
 
     func publishShipped() async throws {
         let answer = try await run(
-            "publish", packageFile("Workflows"), "--yes", "--reason", "the test's")
+            "publish", PackageFiles.path("Workflows"), "--yes", "--reason", "the test's")
         #expect(answer.code == 0, "\(answer.error)")
     }
 
     static func body(_ name: String) throws -> [UInt8] {
         try #require(
-            Conformance.bytes(of: packageFile("Tests/Fixtures/webhooks/revenuecat/\(name).json")))
+            Conformance.bytes(
+                of: PackageFiles.path("Tests/Fixtures/webhooks/revenuecat/\(name).json")))
     }
 
     /// Stores a webhook and takes the customer's turn.

@@ -1,9 +1,10 @@
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 
 @Suite struct TryConnectorTests {
-    private let body = packageFile("Tests/Fixtures/webhooks/revenuecat/trial-started.json")
+    private let body = PackageFiles.path("Tests/Fixtures/webhooks/revenuecat/trial-started.json")
 
     private func result(_ answer: Answer) throws -> JSONValue {
         #expect(answer.code == 0, "\(answer.error)")

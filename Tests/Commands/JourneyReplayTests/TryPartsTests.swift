@@ -167,4 +167,68 @@ import Testing
         #expect(answer.code == 2)
         #expect(answer.error.contains(sentence), "\(answer.error)")
     }
+
+    private func action(
+        _ step: String, _ scope: String, _ words: String..., config: String = "{}"
+    ) async throws -> Answer {
+        try await TemporaryFolder.with { folder in
+            let workflow = write(
+                #"""
+                {"dsl": 1, "id": "tell", "kind": "automation",
+                 "entry": {"trigger": {"event": "trial.started"}}, "start": "say",
+                 "partials": {"name": "{{customer.first_name}}"},
+                 "steps": {
+                   "say": {"type": "action", "tool": "http", "account": "crm", "next": "mark",
+                     "with": {"path": {"template": "/people/{{customer.id}}"},
+                              "json": {"text": {"template": "Hi {{> name}}"}, "n": {"ref": "/event/price"}}}},
+                   "mark": {"type": "milestone", "milestone": "said", "next": "end"}}}
+                """#, to: "tell.json", in: folder)
+            let scope = write(scope, to: "scope.json", in: folder)
+            let config = write(config, to: "config.json", in: folder)
+            return try await ReplayWorld().run(
+                ["try", "action", workflow, step, "--scope", scope, "--config", config] + words)
+        }
+    }
+
+    @Test func `an action is rendered as it would be sent`() async throws {
+        let scope = #"{"customer": {"first_name": "Ada", "id": "a b"}, "event": {"price": 10.50}}"#
+        let answer = try await action("say", scope)
+        #expect(answer.code == 0, "\(answer.error)")
+        let json = try JSONParser.parse(answer.output)
+        #expect(json["tool"]?.string == "http")
+        #expect(json["account"]?.string == "crm")
+        #expect(json["request"]?["path"]?.string == "/people/a%20b")
+        #expect(json["request"]?["json"]?["text"]?.string == "Hi Ada")
+        #expect(answer.output.contains("10.50"))
+        let missing = try await action("say", #"{"customer": {"first_name": "Ada", "id": "a"}}"#)
+        #expect(missing.code == 1)
+        #expect(missing.error.contains("/event/price"), "\(missing.error)")
+        for (step, code, words) in [("sy", 4 as Int32, "say"), ("mark", 2, "type milestone")] {
+            let answer = try await action(step, scope)
+            #expect(answer.code == code)
+            #expect(answer.error.contains(words), "\(answer.error)")
+        }
+    }
+
+    @Test func `an action goes to a test account only when it is asked for and able`() async throws
+    {
+        let scope = #"{"customer": {"first_name": "Ada", "id": "a"}, "event": {"price": 1}}"#
+        let config = #"""
+            {"database": {"url": "postgres://nobody@127.0.0.1:1/none"}, "allow_literal_secrets": true,
+             "accounts": {"test": {"tool": "http", "base_url": "http://127.0.0.1:1", "allow_private": true},
+                          "chat": {"tool": "slack", "url": "https://hooks.example/x"}}}
+            """#
+        let refused = try await action("say", scope, "--send-to", "test", "--yes", config: config)
+        #expect(refused.code == 1, "\(refused.error)")
+        let json = try? JSONParser.parse(refused.output)
+        #expect(json?["sent_to"]?.string == "test")
+        #expect(json?["outcome"]?.string == "network")
+        let unasked = try await action("say", scope, "--send-to", "test", config: config)
+        #expect(unasked.code == 6, "\(unasked.error)")
+        let other = try await action("say", scope, "--send-to", "chat", "--yes", config: config)
+        #expect(other.code == 2)
+        #expect(other.error.contains("an account for slack"), "\(other.error)")
+        #expect(
+            try await action("say", scope, "--send-to", "tst", "--yes", config: config).code == 4)
+    }
 }

@@ -1,10 +1,11 @@
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 
 @Suite struct ValidateTests {
     @Test func `the shipped workflows are without errors`() async throws {
-        let answer = try await ReplayWorld().run("validate", packageFile("Workflows"))
+        let answer = try await ReplayWorld().run("validate", PackageFiles.path("Workflows"))
         #expect(answer.code == 0, "\(answer.output)")
         #expect(answer.output.isEmpty)
         #expect(answer.error.contains("without errors"))

@@ -1,5 +1,6 @@
 import JSON
 import Postgres
+import TestMaterial
 import TestSupport
 import Testing
 
@@ -32,6 +33,27 @@ struct VerifyTests {
                 update journey.history
                 set entries = replace(entries::text, $1::text, $2::text)::json
                 """), [.text(old), .text(new)])
+    }
+
+    @Test func `a run whose history is past its retention is told, and is no divergence`()
+        async throws
+    {
+        try await withStory { world, run, folder in
+            _ = try await world.pool.query(
+                SQLStatement("test_cut", "delete from journey.history where decision = 1"))
+            _ = try await world.pool.query(
+                SQLStatement(
+                    "test_horizon",
+                    "insert into journey.horizons values ('history', now() + interval '1 day')"))
+            let answer = try await world.run("verify", run, "-o", "json")
+            #expect(answer.code == 0, "\(answer.error)")
+            #expect(answer.output.contains("not_kept"))
+            #expect(answer.error.contains("1 cannot be checked (erased, or past retention)"))
+            // Without the horizon a missing row is what it always was.
+            _ = try await world.pool.query(
+                SQLStatement("test_uncut", "delete from journey.horizons"))
+            #expect(try await world.run("verify", run).code == 5)
+        }
     }
 
     // S19.2
@@ -111,7 +133,7 @@ struct VerifyTests {
     @Test func `diff says where a changed definition would have led`() async throws {
         try await withStory { world, run, folder in
             let bytes = try #require(
-                Conformance.bytes(of: packageFile("Workflows/trial-onboarding.json")))
+                Conformance.bytes(of: PackageFiles.path("Workflows/trial-onboarding.json")))
             let text = String(decoding: bytes, as: UTF8.self)
             let same = write(text, to: "same/trial-onboarding.json", in: folder)
             let equal = try await world.run("diff", run, "--definition", same)

@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 

@@ -1,7 +1,10 @@
 import Configuration
+import FeatureLedger
+import FeatureModel
 import HTTPClient
 import JSON
 import JourneyWorker
+import Postgres
 import Settings
 import Telemetry
 import TestSupport
@@ -84,13 +87,42 @@ import TimeZones
     }
 
     /// The collection asks for 4xx; the product's contract stores an impossible time as unreadable.
-    @Test func `time-out-of-range: impossible times are stored as unreadable`() async throws {
-        try await BugWorld.run("time-out-of-range") { bug in
+    @Test func `time-out-of-range: impossible times are kept as unreadable, and the worker lives`()
+        async throws
+    {
+        try await BugWorld.run(
+            "time-out-of-range",
+            workflows: [Definitions.tellsLog(id: "any", event: "connector.unknown")]
+        ) { bug in
+            for (name, time) in [
+                ("timestamp_negative", -1 as JSONValue),
+                ("timestamp_past_year_9999", 253_402_300_800_000),
+                ("timestamp_string", "never"), ("timestamp_object", ["at": 1]),
+            ] {
+                try await bug.deliver(
+                    (
+                        "revenuecat/renewal.json",
+                        [("/event/id", .string(name)), ("/event/event_timestamp_ms", time)]
+                    ))
+            }
             for name in ["timestamp_negative", "timestamp_past_year_9999", "timestamp_string"] {
                 let body = try bug.bodies.body("revenuecat/malformed/\(name).json")
                 #expect(try await bug.post(body, to: "revenuecat").status == 200, "\(name)")
             }
-            #expect(try await bug.post(Array("{}".utf8), to: "revenuecat").status == 200)
+            try await bug.world.untilRead()
+            let found = try await bug.outcomes()
+            #expect(found.prefix(4).allSatisfy { $0 == "unreadable connector.unreadable" })
+            let reasons = try await bug.world.texts(
+                """
+                select distinct event #>> '{properties,reason}' as value from journey.events
+                where event ->> 'provider_event_id' like 'timestamp%'
+                """)
+            #expect(reasons == ["impossible_time"])
+            // Nothing is told by them, and what comes next is.
+            try await bug.deliver(("revenuecat/renewal.json", [("/event/id", "after")]))
+            #expect(try await bug.events().last == "subscription.renewed")
+            #expect(try await bug.world.runs().isEmpty)
+            #expect(try await bug.world.get(bug.worker.admin + "/healthz").status == 200)
         }
     }
 
@@ -180,12 +212,15 @@ import TimeZones
     }
 
     @Test func `mean-type-codes-swapped: 1 recovers, 4 starts`() async throws {
-        try await BugWorld.run("mean-type-codes-swapped", roles: [.ingest]) { bug in
-            for name in ["subscription_01_recovered", "subscription_04_purchased"] {
-                let body = try bug.bodies.body("google/\(name).json")
-                #expect(try await bug.post(body, to: "google").status == 200)
-            }
-            #expect(try await bug.world.count("select count(*) from journey.delivery_ids") == 2)
+        try await BugWorld.run("mean-type-codes-swapped") { bug in
+            try await bug.deliver(
+                ("google/subscription_01_recovered.json", []),
+                ("google/subscription_04_purchased.json", []), to: "google-known")
+            #expect(
+                try await bug.events() == ["subscription.recovered", "subscription.started"])
+            let types = try await bug.world.texts(
+                "select event ->> 'provider_type' as value from journey.events order by ordinal")
+            #expect(types == ["subscription.1", "subscription.4"])
         }
     }
 
@@ -202,13 +237,55 @@ import TimeZones
         }
     }
 
-    /// No connector can reach feature access; here nothing of it appears beside the deliveries.
-    @Test func `mean-access-from-connector: access events change no customer`() async throws {
+    /// The very people whom the bodies speak of hold features.
+    @Test func `mean-access-from-connector: access events leave the projection byte for byte`()
+        async throws
+    {
         try await BugWorld.run("mean-access-from-connector") { bug in
-            try await bug.deliver(
-                ("revenuecat/temporary_entitlement_grant_full.json", []),
-                ("adapty/access_level_updated.json", []))
+            let world = bug.world
+            let names = [
+                "revenuecat/temporary_entitlement_grant_full.json",
+                "adapty/access_level_updated.json",
+            ]
+            let bodies = try names.map { try JSONParser.parse(try bug.bodies.body($0)) }
+            let people = [
+                bodies[0]["event"]?["app_user_id"]?.string,
+                bodies[1]["customer_user_id"]?.string, bodies[1]["profile_id"]?.string,
+            ].compactMap(\.self)
+            #expect(people.count >= 2)
+            try await FeatureSchema.migrator.up(
+                PostgresSettings(connectionString: world.conninfo), on: world.loop)
+            try await world.grantFeatures(to: people)
+            let before = try await FeatureProjection.read(world.conninfo, on: world.loop)
+            #expect(before.count >= people.count)
+            try await bug.deliver((names[0], []), (names[1], []))
             #expect(try await bug.events() == ["access.temporary", "connector.ignored"])
+            let after = try await FeatureProjection.read(world.conninfo, on: world.loop)
+            #expect(before == after)
         }
+    }
+}
+
+extension World {
+    /// Gives each of these people access to a feature.
+    fileprivate func grantFeatures(to people: [String]) async throws {
+        let pool = PostgresPool(
+            settings: PostgresSettings(connectionString: conninfo), size: 1, loop: loop)
+        let catalogues = CatalogueStore(pool: pool)
+        let premium = FeatureKey(checked: "premium")
+        let catalogue = Catalogue(features: [
+            premium: FeatureDefinition(key: premium, type: .boolean)
+        ])
+        _ = try await catalogues.publish(catalogue, by: "a test", reason: "a test")
+        let ledger = LedgerStore(pool: pool, catalogues: catalogues)
+        for person in Set(people) {
+            _ = try await ledger.grant(
+                OperatorGrant(
+                    id: .byOperator("g1"),
+                    entitlements: [Entitlement(feature: premium, allowance: .access)]),
+                to: CustomerKey(checked: person), in: .production,
+                by: Authorship(who: "a test", reason: "a test"))
+        }
+        await pool.close()
     }
 }

@@ -2,6 +2,7 @@ import HTTPClient
 import JSON
 import TestSupport
 import Testing
+import TimeZones
 
 /// The public bug cases about repeats, order and identity, each by its id.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BugCaseTests {
@@ -67,10 +68,13 @@ import Testing
         }
     }
 
-    @Test func `order-retry-hours-later: an old event after a newer one is stored beside it`()
+    @Test func `order-retry-hours-later: an old event after a newer one changes no state, is late`()
         async throws
     {
-        try await BugWorld.run("order-retry-hours-later") { bug in
+        let workflows = ["uncancelled", "cancelled"].map { word in
+            Definitions.tellsLog(id: word, event: "subscription.\(word)")
+        }
+        try await BugWorld.run("order-retry-hours-later", workflows: workflows) { bug in
             try await bug.deliver(
                 (
                     "revenuecat/uncancellation.json",
@@ -81,10 +85,24 @@ import Testing
                     [
                         ("/event/id", "e1"), ("/event/event_timestamp_ms", 1_767_225_600_000),
                         ("/event/original_transaction_id", "123456789012345"),
+                        // The case speaks of one customer.
+                        ("/event/app_user_id", "1234567890"),
                     ]
                 ))
             #expect(
                 try await bug.events() == ["subscription.uncancelled", "subscription.cancelled"])
+            let state = try await bug.world.texts(
+                "select state #>> '{fields,will_renew,value}' as value from journey.subscriptions")
+            #expect(state == ["true"])
+            // Each starts what it starts once; the older one says that it came late.
+            #expect(
+                try await bug.world.texts(
+                    "select workflow as value from journey.runs order by entered_at, workflow")
+                    == ["uncancelled", "cancelled"])
+            #expect(
+                try await bug.world.texts(
+                    "select coalesce(event ->> 'late', 'false') as value from journey.events order by ordinal"
+                ) == ["false", "true"])
         }
     }
 
@@ -111,17 +129,85 @@ import Testing
         }
     }
 
-    /// The app's side arrives over its own door, which has its own suite; here the webhook's two orders.
-    @Test func `order-client-beats-webhook: a repeat of the purchase is one purchase`() async throws
+    /// A checkout that either side ends.
+    private static let checkout: JSONValue = [
+        "dsl": 1, "id": "checkout", "kind": "journey",
+        "entry": ["trigger": ["event": "purchase.started"]], "start": "wait",
+        "steps": [
+            "wait": [
+                "type": "wait_until", "timeout": "P1D", "on_timeout": "end",
+                "branches": [
+                    [
+                        "id": "bought",
+                        "event": ["purchase.completed", "subscription.started"],
+                        "next": "bought",
+                    ]
+                ],
+            ],
+            "bought": ["type": "milestone", "milestone": "bought", "next": "end"],
+        ],
+    ]
+
+    @Test(arguments: [true, false])
+    func `order-client-beats-webhook: two events, and the journey advances once`(isAppFirst: Bool)
+        async throws
     {
-        try await BugWorld.run("order-client-beats-webhook") { bug in
-            let changes: [(String, JSONValue)] = [
-                ("/event/id", "p1"), ("/event/transaction_id", "2000000900000001"),
+        let sources = JSONObject([
+            (
+                "sources",
+                [
+                    "backend": ["token": "backend-token-1234567"],
+                    "app": ["public_key": "pk_live_1234"],
+                ]
+            )
+        ])
+        try await BugWorld.run(
+            "order-client-beats-webhook", workflows: [Self.checkout], changes: sources
+        ) { bug in
+            let opened: JSONValue = ["event": "purchase.started", "customer_id": "1234567890"]
+            _ = try await bug.worker.door.post(
+                opened.bytes, authorization: ["Bearer backend-token-1234567"], path: "/v1/events")
+            try await bug.world.until(
+                "select count(*) from journey.runs where status = 'waiting'", is: 1)
+            let app: JSONValue = [
+                "apiKey": "pk_live_1234", "event": "$purchase_completed",
+                "distinct_id": "1234567890",
+                "idempotency_key": "k1", "properties": ["transaction_id": "2000000900000001"],
             ]
-            try await bug.deliver(
-                ("revenuecat/initial_purchase.json", changes),
-                ("revenuecat/initial_purchase.json", changes))
-            #expect(try await bug.world.count("select count(*) from journey.delivery_ids") == 1)
+            func tellByApp() async throws {
+                let answer = try await bug.worker.door.post(
+                    app.bytes, authorization: [], path: "/event")
+                #expect(answer.status == 200)
+                try await bug.world.untilRead()
+            }
+            func tellByProvider() async throws {
+                try await bug.deliver(
+                    (
+                        "revenuecat/initial_purchase.json",
+                        [
+                            ("/event/id", "p1"), ("/event/transaction_id", "2000000900000001"),
+                            (
+                                "/event/event_timestamp_ms",
+                                .integer(systemClock().milliseconds)
+                            ),
+                        ]
+                    ))
+            }
+            if isAppFirst { try await tellByApp() }
+            try await tellByProvider()
+            if !isAppFirst { try await tellByApp() }
+            let names = try await bug.world.texts(
+                "select name as value from journey.events order by name")
+            #expect(names == ["purchase.completed", "purchase.started", "subscription.started"])
+            #expect(try await bug.world.runs() == ["checkout completed"])
+            #expect(
+                try await bug.world.count(
+                    """
+                    select count(*) from journey.history h, json_array_elements(h.entries -> 'entries') e
+                    where e ->> 'kind' = 'milestone'
+                    """) == 1)
+            // One purchase, whatever the app said of it first.
+            #expect(try await bug.world.count("select count(*) from journey.subscriptions") == 1)
         }
     }
 

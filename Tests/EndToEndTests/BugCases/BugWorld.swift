@@ -2,6 +2,7 @@ import Crypto
 import HTTPClient
 import JSON
 import JourneyWorker
+import TestMaterial
 import TestSupport
 import Testing
 import TimeZones
@@ -19,6 +20,7 @@ struct BugWorld: Sendable {
     static func run(
         _ id: String, workflows: [JSONValue] = [], roles: WorkerService.Roles = .all,
         changes: JSONObject = JSONObject(),
+        clock: @escaping @Sendable () -> Instant = systemClock,
         _ body: @escaping @Sendable (BugWorld) async throws -> Void
     ) async throws {
         guard let folder = Conformance.folder("providers") else { return }
@@ -36,7 +38,7 @@ struct BugWorld: Sendable {
             try await World.with(workflows: workflows) { world in
                 var all = JSONObject([("connectors", connectors)])
                 for (key, value) in changes { all[key] = value }
-                try await world.withWorker(roles: roles, changes: all) { worker in
+                try await world.withWorker(roles: roles, changes: all, clock: clock) { worker in
                     try await body(BugWorld(world: world, worker: worker, bodies: bodies))
                 }
             }
@@ -65,15 +67,14 @@ struct BugWorld: Sendable {
             "adapty": connector("adapty", entry("authorization", Secrets.authorization)),
             // Push tokens run out, so the mapping is tried without them, on this loopback listener.
             "google": ["provider": "google", "authenticate": [["scheme": "none"]]],
-            "google-pushed": [
-                "provider": "google",
-                "authenticate": [
-                    [
-                        "scheme": "google-oidc", "audience": "https://hooks.example.com/google",
-                        "email": "push@example-project.iam.gserviceaccount.com", "keys": keys,
-                    ]
-                ],
+            // Whom a notification is about is known by his purchase.
+            "google-known": [
+                "provider": "google", "authenticate": [["scheme": "none"]],
+                "identity": "/message/data/subscriptionNotification/purchaseToken",
             ],
+            "google-pushed": pushed(keys),
+            "google-other-audience": pushed(keys, audience: "https://hooks.example.com/other"),
+            "google-other-email": pushed(keys, email: "other@example.iam.gserviceaccount.com"),
             "apple": [
                 "provider": "apple",
                 "authenticate": [
@@ -82,6 +83,29 @@ struct BugWorld: Sendable {
                         "roots": [.string(root)],
                     ]
                 ],
+            ],
+        ]
+    }
+
+    /// Stripe's connector alone.
+    static let stripeOnly: JSONValue = [
+        "stripe": [
+            "provider": "stripe",
+            "authenticate": [["scheme": "stripe", "secret": .string(keyText)]],
+        ]
+    ]
+
+    private static func pushed(
+        _ keys: JSONValue, audience: String = "https://hooks.example.com/google",
+        email: String = "push@example-project.iam.gserviceaccount.com"
+    ) -> JSONValue {
+        [
+            "provider": "google",
+            "authenticate": [
+                [
+                    "scheme": "google-oidc", "audience": .string(audience),
+                    "email": .string(email), "keys": keys,
+                ]
             ],
         ]
     }
@@ -168,8 +192,11 @@ struct BugWorld: Sendable {
 }
 
 extension World {
-    /// Waits until every input was taken or set aside for want of a customer.
+    /// Waits until every input was taken or set aside for want of a customer, and every transfer was told.
     func untilRead() async throws {
+        try await until(
+            "select (select count(*) from journey.inbox) "
+                + "+ (select count(*) from journey.transfers where told_at is null)", is: 0)
         try await until("select count(*) from journey.inbox", is: 0)
     }
 }

@@ -34,9 +34,10 @@ struct FeatureLoadTests {
             let server = Guarded(
                 Server(process: first, port: try await world.port(of: first)))
             let decided = Guarded(0)
+            let lost = Guarded(0)
             let outcomes = try await withThrowingTaskGroup(of: [Outcome].self) { group in
                 for client in 0..<Self.clients {
-                    group.addTask { try await use(world, client, server, decided) }
+                    group.addTask { try await use(world, client, server, decided, lost) }
                 }
                 group.addTask {
                     try await killNowAndThen(world, server, decided)
@@ -45,6 +46,8 @@ struct FeatureLoadTests {
                 return try await group.reduce(into: [Outcome]()) { $0 += $1 }
             }
             #expect(server.withLock { $0.kills } == Self.kills)
+            // Without answers that never came this would show nothing.
+            #expect(lost.withLock { $0 } > 0)
             #expect(outcomes.count == Self.clients * Self.perClient)
             #expect(outcomes.count { $0.isAccepted } == 1_000)
             try await expectReplays(outcomes, world, server.withLock { $0.port })
@@ -55,7 +58,8 @@ struct FeatureLoadTests {
 
     /// Uses a unit for each operation, again and again under the same id until there is a receipt.
     private func use(
-        _ world: FeatureWorld, _ client: Int, _ server: Guarded<Server>, _ decided: Guarded<Int>
+        _ world: FeatureWorld, _ client: Int, _ server: Guarded<Server>, _ decided: Guarded<Int>,
+        _ lost: Guarded<Int>
     ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         for number in 0..<Self.perClient {
@@ -76,6 +80,7 @@ struct FeatureLoadTests {
                     }
                 } catch {
                     // Killed, or too slow: nobody knows whether it was decided.
+                    lost.withLock { $0 += 1 }
                     try await world.loop.sleep(for: .milliseconds(20))
                 }
                 patience = .seconds(5)
@@ -116,6 +121,9 @@ struct FeatureLoadTests {
     }
 
     private func expectLedger(_ world: FeatureWorld) async throws {
+        let left = try await world.number(
+            "select sum(balance) from features.access where feature_id = 'credits'")
+        #expect(left == 0)
         let charged = try await world.number(
             "select -sum(amount) from features.entries where kind = 'used'")
         #expect(charged == 1_000)

@@ -21,9 +21,9 @@ struct FeatureWorld: Sendable {
     static let key = "pk_live_end_to_end"
 
     static func with(_ body: @escaping @Sendable (FeatureWorld) async throws -> Void) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
+        try await TestDatabase.withDatabaseAndLoop(migrated: FeatureSchema.migrator) {
+            settings, loop in
             try await TemporaryFolder.with { folder in
-                try await FeatureSchema.migrator.up(settings, on: loop)
                 let world = FeatureWorld(
                     loop: loop, conninfo: settings.connectionString,
                     pool: PostgresPool(settings: settings, size: 2, loop: loop),

@@ -5,6 +5,7 @@ import JSON
 import JourneyStorage
 import Postgres
 import Reactor
+import TestMaterial
 import TestSupport
 import Testing
 import TimeZones

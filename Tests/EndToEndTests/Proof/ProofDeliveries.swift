@@ -1,4 +1,5 @@
 import JSON
+import TestMaterial
 import TestModel
 
 /// One webhook that a provider sends, perhaps several times.

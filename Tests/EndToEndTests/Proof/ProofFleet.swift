@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import Locks
 import Reactor
+import TestMaterial
 import TestModel
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ final class ProofFleet: Sendable {
     struct Point: Sendable, Hashable {
         let name: String
         let role: String
-        /// Which passing kills, at most.
+        /// Which passing kills, at most, in the short form.
         let most: Int
     }
 
@@ -79,7 +80,7 @@ final class ProofFleet: Sendable {
                 members: Self.members.map { Member(name: $0.name, roles: $0.roles) },
                 generator: SeededGenerator(seed: scale.seed &+ 7),
                 freezing: scale.freezes
-                    ? Self.points.filter { frozen.contains($0.name) } : []))
+                    > 0 ? Self.points.filter { frozen.contains($0.name) } : []))
     }
 
     /// SIGKILLs so far, by point.
@@ -169,7 +170,7 @@ final class ProofFleet: Sendable {
                 environment["PROOF_FAIL_POINT"] = "\(point.name):3:pause"
                 member.freezes = true
             } else if let point = nextPoint(for: member, &state) {
-                let nth = Int.random(in: 1...point.most, using: &state.generator)
+                let nth = Int.random(in: 1...point.most * scale.stretch, using: &state.generator)
                 environment["PROOF_FAIL_POINT"] = "\(point.name):\(nth)"
                 member.point = point
             }

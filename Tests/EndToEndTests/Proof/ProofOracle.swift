@@ -108,7 +108,7 @@ struct ProofOracle {
                 invocation: InvocationID(payload["invocation"]?.string ?? ""),
                 run: RunID(payload["run"]?.string ?? ""),
                 step: StepID(payload["step"]?.string ?? ""),
-                outcome: try EffectOutcome(json: outcome)))
+                outcome: try EffectOutcome(json: outcome), isMessage: payload["message"]?.bool))
     }
 
     private mutating func readCustomers() async throws {

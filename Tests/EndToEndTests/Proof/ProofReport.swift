@@ -1,3 +1,5 @@
+import Glibc
+
 /// What was done to the product, counted.
 struct ProofCounts: Sendable {
     let scale: ProofScale
@@ -23,6 +25,12 @@ struct ProofReport {
     let sent: (deliveries: Int, requests: Int, events: Int)
     /// Inputs taken after a later one because they became visible later.
     let laterVisible: Int
+
+    /// A line at once: what is printed is kept back until a run's end.
+    static func tell(_ words: String) {
+        let line = Array("proof: \(words)\n".utf8)
+        _ = write(2, line, line.count)
+    }
 
     func text(_ world: World) async throws -> String {
         func number(_ expression: String) async throws -> Int { try await world.count(expression) }

@@ -24,8 +24,8 @@ struct World: Sendable {
     static func with(
         connections: Int = 4, _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
-            try await FeatureSchema.migrator.up(settings, on: loop)
+        try await TestDatabase.withDatabaseAndLoop(migrated: FeatureSchema.migrator) {
+            settings, loop in
             let pool = PostgresPool(settings: settings, size: connections, loop: loop)
             let world = World(settings: settings, loop: loop, pool: pool)
             do {

@@ -1,5 +1,6 @@
 import FeatureModel
 import JSON
+import TestMaterial
 import TestSupport
 import Testing
 

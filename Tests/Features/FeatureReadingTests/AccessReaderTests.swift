@@ -13,8 +13,8 @@ struct AccessReaderTests {
         ago milliseconds: Int64,
         _ body: @escaping @Sendable (LedgerStore, AccessReader, PostgresPool) async throws -> Void
     ) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
-            try await FeatureSchema.migrator.up(settings, on: loop)
+        try await TestDatabase.withDatabaseAndLoop(migrated: FeatureSchema.migrator) {
+            settings, loop in
             let pool = PostgresPool(settings: settings, size: 4, loop: loop)
             do {
                 let clock = SQLStatement("test_now", "select clock_timestamp() as now")

@@ -4,6 +4,7 @@ import FeatureModel
 import HTTPServer
 import JSON
 import Postgres
+import TestMaterial
 import TestSupport
 import Testing
 

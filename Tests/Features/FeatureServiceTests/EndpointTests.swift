@@ -20,7 +20,7 @@ struct EndpointTests {
             #expect(
                 answer.json == [
                     "customerId": "customer", "featureId": "credits", "requiredBalance": 1,
-                    "code": "insufficient", "allowed": false, "unlimited": false, "balance": 0,
+                    "code": "feature_found", "allowed": false, "unlimited": false, "balance": 0,
                     "type": "metered",
                 ])
             let missing = await world.post(
@@ -56,9 +56,15 @@ struct EndpointTests {
                 "/entitled",
                 ["customerId": "customer", "featureId": "upscales", "requiredBalance": 2])
             #expect(answer.json["allowed"] == true)
+            // As in the public wire: who reads a balance here reads the wallet's.
+            #expect(answer.json["featureId"] == "wallet")
+            #expect(answer.json["requestedFeatureId"] == "upscales")
+            #expect(answer.json["requiredBalance"] == 2)
+            #expect(answer.json["balance"] == 7)
             #expect(answer.json["creditFeatureId"] == "wallet")
             #expect(answer.json["type"] == "creditSystem")
             let receipt = await world.consume("upscales", 2, operation: "o1")
+            #expect(receipt.json["featureId"] == "upscales")
             #expect(receipt.json["balance"] == 1)
             #expect(receipt.json["creditFeatureId"] == "wallet")
             #expect(receipt.json["active"] == false)
@@ -116,7 +122,17 @@ struct EndpointTests {
             #"{"customerId": "c", "featureId": "f", "operationId": "o", "quantity": 1, "purchase": 1}"#,
             "purchase"
         ),
-        ("/purchase", #"{"customerId": "c"}"#, "signedTransaction"),
+        ("/purchase", #"{"customerId": "c"}"#, "transaction_jwt"),
+        ("/purchase", #"{"distinct_id": "c", "type": "appstore"}"#, "transaction_jwt"),
+        (
+            "/purchase",
+            #"{"distinct_id": "c", "type": "playstore", "purchase_token": "t"}"#, "type"
+        ),
+        (
+            "/feature/consume",
+            #"{"customerId": "c", "featureId": "f", "operationId": "o", "quantity": 1, "purchase": {}}"#,
+            "purchase"
+        ),
         ("/profile", #"{}"#, "customerId"),
     ])
     func `a member that is missing or wrong is named`(
@@ -260,6 +276,7 @@ struct EndpointTests {
             #expect(features[0]["balance"] == 5)
             #expect(features[0]["entities"]?["project-a"]?["balance"] == 2)
             #expect(features[1]["allowed"] == true)
+            #expect(first.json["segments"] == [])
             let products = first.json["products"]?.array ?? []
             #expect(products.map { $0["id"]?.string } == ["coins", "pro", "pro-yearly"])
             #expect(products[0]["storeProductIds"] == ["com.example.coins", "coins_100"])
@@ -276,6 +293,41 @@ struct EndpointTests {
             #expect(changed.status == 200)
             let byOldName = await world.post("/profile", ["distinct_id": "customer"])
             #expect(byOldName.json == changed.json)
+            // Whole as the public SDK sends it, with members that are not looked at.
+            let asPublic = await world.post(
+                "/profile",
+                ["distinct_id": "customer", "locale": "de_DE", "groups": [:], "version": 1])
+            #expect(asPublic.json == changed.json)
+        }
+    }
+
+    @Test func `a boolean feature is in the profile only while it is held`() async throws {
+        try await World.with { world in
+            try await world.give("premium", .access)
+            try await world.give("credits", .units(try #require(Quantity(1))), id: "g2")
+            _ = await world.consume("credits", 1, operation: "o1")
+            let body: JSONValue = ["distinct_id": "customer"]
+            func features() async -> [String?] {
+                let answer = await world.post("/profile", body)
+                return (answer.json["features"]?.array ?? []).map { $0["id"]?.string }
+            }
+            #expect(await features() == ["credits", "premium"])
+            _ = try await world.ledger.revoke(
+                .byOperator("g1"), of: Key(checked: "customer"), in: .production,
+                by: Authorship(who: "a test", reason: "a test"))
+            #expect(await features() == ["credits"])
+        }
+    }
+
+    @Test func `whole numbers are taken however an encoder writes them`() async throws {
+        try await World.with { world in
+            try await world.give("credits", .units(try #require(Quantity(5))))
+            let answer = await world.post(
+                "/entitled",
+                try JSONParser.parse(
+                    #"{"customerId": "customer", "featureId": "credits", "requiredBalance": 5.0}"#))
+            #expect(answer.json["allowed"] == true)
+            #expect(answer.json["requiredBalance"] == 5)
         }
     }
 

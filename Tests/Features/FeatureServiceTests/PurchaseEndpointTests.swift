@@ -18,8 +18,8 @@ struct PurchaseEndpointTests {
         let answer = await world.post(
             "/purchase",
             [
-                "apiKey": .string(key), "customerId": .string(customer),
-                "signedTransaction": .string(signed),
+                "apiKey": .string(key), "type": "appstore", "distinct_id": .string(customer),
+                "transaction_jwt": .string(signed),
             ])
         return (answer.status, answer.json)
     }
@@ -32,10 +32,14 @@ struct PurchaseEndpointTests {
                 let answer = await show(world, signed)
                 #expect(answer.status == 200)
                 #expect(answer.json["success"] == true)
-                #expect(answer.json["productId"] == "pro")
+                #expect(answer.json["customer_id"] == "customer")
+                #expect(answer.json["transaction_id"] == "t1")
+                #expect(answer.json["product_id"] == "pro")
                 let features = answer.json["features"]?.array ?? []
                 #expect(features.map { $0["id"]?.string } == ["credits", "premium"])
                 #expect(features[0]["balance"] == 100)
+                #expect(features[1]["ext_id"] == "premium")
+                #expect(features[1]["allowed"] == true)
             }
             let count = try await world.number("select count(*) from features.purchases")
             #expect(count == 1)
@@ -45,7 +49,15 @@ struct PurchaseEndpointTests {
     @Test func `a purchase-backed first use grants and deducts together`() async throws {
         try await World.with { world in
             let signed = signer.transaction("t1", product: "com.example.coins", at: World.now)
-            let purchase = JSONObject([("purchase", ["signedTransaction": .string(signed)])])
+            let purchase = JSONObject([
+                (
+                    "purchase",
+                    [
+                        "type": "appstore", "transaction_jwt": .string(signed),
+                        "event_id": "purchase-use:1",
+                    ]
+                )
+            ])
             let first = await world.consume("wallet", 100, operation: "o1", changes: purchase)
             #expect(first.json["accepted"] == true)
             #expect(first.json["balance"] == 0)
@@ -138,6 +150,18 @@ struct PurchaseEndpointTests {
             let other = await show(world, signed, customer: "other")
             #expect(other.status == 422)
             #expect(other.json["code"] == "purchase_of_other_customer")
+            #expect(other.json["success"] == false)
+            #expect(other.json["error"] == other.json["message"])
+        }
+    }
+
+    @Test func `a transaction is taken by its older name, too`() async throws {
+        try await World.with { world in
+            let signed = signer.transaction("t1", product: "com.example.coins", at: World.now)
+            let answer = await world.post(
+                "/purchase",
+                ["customerId": "customer", "signedTransaction": .string(signed)])
+            #expect(answer.status == 200)
         }
     }
 

@@ -31,8 +31,8 @@ struct World: Sendable {
         catalogue: Catalogue = World.catalogue,
         _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
-        try await TestDatabase.withDatabaseAndLoop { settings, loop in
-            try await FeatureSchema.migrator.up(settings, on: loop)
+        try await TestDatabase.withDatabaseAndLoop(migrated: FeatureSchema.migrator) {
+            settings, loop in
             let pool = PostgresPool(settings: settings, size: 4, loop: loop)
             let catalogues = CatalogueStore(pool: pool)
             let ledger: LedgerStore

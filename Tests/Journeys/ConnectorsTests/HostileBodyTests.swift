@@ -1,6 +1,7 @@
 import Connectors
 import JSON
 import JourneyModel
+import TestMaterial
 import Testing
 import TimeZones
 

@@ -14,6 +14,8 @@ struct EventWorld: Sendable {
         var arrivals: [ArrivedDelivery] = []
         var ids: [String: Int64] = [:]
         var isDown = false
+        var wishes: [RunWish] = []
+        var cancellations: [RunCancellation] = []
         var madeIDs = 0
     }
 
@@ -40,6 +42,37 @@ struct EventWorld: Sendable {
         }
     }
 
+    var wishes: [RunWish] { stored.withLock { $0.wishes } }
+
+    var cancellations: [RunCancellation] { stored.withLock { $0.cancellations } }
+
+    /// The workflow's name says what becomes of the wish.
+    private func start(_ wish: RunWish) throws -> RunWish.Answer {
+        try stored.withLock { stored in
+            if stored.isDown { throw Down() }
+            stored.wishes.append(wish)
+            return switch wish.workflow.text {
+            case "before": .startedBefore(RunID("r-before"))
+            case "live": wish.supersedes ? .accepted : .slotTaken(RunID("r-live"))
+            case "stranger": .unknownCustomer
+            case "by-event": .isNotStartedByRequest
+            case "offer": .accepted
+            default: .unknownWorkflow
+            }
+        }
+    }
+
+    private func cancel(_ cancellation: RunCancellation) throws -> RunCancellation.Answer {
+        stored.withLock { stored in
+            stored.cancellations.append(cancellation)
+            return switch cancellation.run.text {
+            case "r-live": .accepted
+            case "r-done": .ended("completed")
+            default: .unknownRun
+            }
+        }
+    }
+
     func service(largestBody: Int = 1_048_576) -> EventService {
         let now = now
         return EventService(
@@ -53,7 +86,8 @@ struct EventWorld: Sendable {
             ],
             doors: EventService.Doors(
                 store: { try store($0) }, storeInOrder: { try $0.map { try store($0) } },
-                customer: { _, _, _ in nil }, onStored: {}),
+                customer: { _, _, _ in nil }, start: { try start($0) },
+                cancel: { try cancel($0) }, onStored: {}),
             largestBody: largestBody, log: .silent, metrics: Metrics(), clock: { now },
             makeID: {
                 stored.withLock {

@@ -145,6 +145,9 @@ import TimeZones
         let answer = try await EventWorld().send("GET", "/openapi.json", [], token: nil)
         #expect(answer.status == 200)
         #expect(
-            answer.body["paths"]?.object?.keys.sorted() == ["/v1/customers/{id}", "/v1/events"])
+            answer.body["paths"]?.object?.keys.sorted() == [
+                "/batch", "/event", "/openapi.json", "/v1/customers/{id}", "/v1/events", "/v1/runs",
+                "/v1/runs/{id}", "/v1/webhooks/{connector}",
+            ])
     }
 }

@@ -1,6 +1,7 @@
 import JSON
 import JourneyEngine
 import JourneyModel
+import TestMaterial
 import Testing
 import TimeZones
 import WorkflowDefinitions

@@ -42,7 +42,9 @@ import WorkflowDefinitions
         let high = NumberRange(atLeast: JSONNumber(4))
         #expect(asks(FeatureTest(id: "seats", balance: high)) == .false)
         #expect(asks(FeatureTest(id: "other", allowed: true)) == .unknown)
-        #expect(asks(FeatureTest(id: "seats", entity: .literal("team-1"))) == .unknown)
+        // An entity without an allowance is denied; it never has the customer's own.
+        #expect(asks(FeatureTest(id: "seats", entity: .literal("team-1"))) == .false)
+        #expect(asks(FeatureTest(id: "other", entity: .literal("team-1"))) == .unknown)
     }
 
     @Test func `an unlimited balance is above every number, an uncounted one is unknown`() {

@@ -49,37 +49,54 @@ import WorkflowDefinitions
         }
     }
 
-    @Test func `a gap counts from the run's previous message, as far as one may have been sent`()
-        throws
-    {
-        let table: [(EffectOutcome, Duration)] = [
-            (.succeeded([:]), hours(5)), (.unknown, hours(5)), (.timedOut, hours(5)),
-            (.suppressed(reason: "paused"), hours(1)),
-            (.failed(error: "http_404", detail: nil), hours(1)),
+    @Test func `a gap counts from the run's previous message, whatever tool carried it`() {
+        for tool in ActionStep.Tool.allCases {
+            for (isMessage, notBefore) in [(true, hours(5)), (false, hours(1))] {
+                var world = World(
+                    makeWorkflow([
+                        send("one", tool: tool, next: .to("two")), send("two", gap: hours(4)),
+                    ]))
+                let answered = world.answer(
+                    .succeeded([:]), at: after(hours(1)), isMessage: isMessage)
+                #expect(answered?.requests.first?.notBefore == after(notBefore))
+            }
+        }
+    }
+
+    @Test func `where no result tells of messages, whatever http may have sent is one`() throws {
+        let table: [(ActionStep.Tool, EffectOutcome, Duration)] = [
+            (.http, .succeeded([:]), hours(5)), (.http, .unknown, hours(5)),
+            (.http, .timedOut, hours(5)), (.http, .suppressed(reason: "paused"), hours(1)),
+            (.http, .failed(error: "http_404", detail: nil), hours(1)),
+            (.log, .succeeded([:]), hours(1)), (.slack, .succeeded([:]), hours(1)),
         ]
-        for (outcome, notBefore) in table {
-            var second = send("two", gap: hours(4))
-            second.name = "second"
-            var first = send("one", next: .to("two"))
+        for (tool, outcome, notBefore) in table {
+            var first = send("one", tool: tool, next: .to("two"))
             if case .action(var action) = first.action {
                 action.onFailed = .to("two")
                 first.action = .action(action)
             }
-            var world = World(makeWorkflow([first, second]))
+            var world = World(makeWorkflow([first, send("two", gap: hours(4))]))
             let answered = world.answer(outcome, at: after(hours(1)))
             #expect(answered?.requests.first?.notBefore == after(notBefore))
         }
     }
 
-    @Test func `a line in the log, or to our own people, is no message`() throws {
-        for tool in [ActionStep.Tool.log, .slack] {
-            var world = World(
-                makeWorkflow([
-                    send("one", tool: tool, next: .to("two")), send("two", gap: hours(4)),
-                ]))
-            let answered = world.answer(.succeeded([:]), at: after(hours(1)))
-            #expect(answered?.requests.first?.notBefore == after(hours(1)))
-        }
+    @Test func `a message that was under way when its step was skipped counts when it is told`() {
+        var world = World(
+            makeWorkflow([
+                send("one", next: .to("pause")),
+                Step(
+                    id: StepID("pause"),
+                    action: .delay(Delay(length: .duration(hours(2)), next: .to("two")))),
+                send("two", gap: hours(4)),
+            ]))
+        let first = world.invocation
+        world.command(.skip(step: StepID("one"), outlet: "next"), at: after(hours(1)))
+        let told = world.answer(
+            .succeeded([:]), at: after(hours(2)), invocation: first, isMessage: true)
+        #expect(told?.entries.map(\.kind) == [.input, .stale])
+        #expect(world.fire(at: after(hours(3)))?.requests.first?.notBefore == after(hours(6)))
     }
 
     @Test func `gap and window hold both`() throws {

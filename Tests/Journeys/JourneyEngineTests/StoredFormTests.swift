@@ -1,6 +1,7 @@
 import JSON
 import JourneyEngine
 import JourneyModel
+import TestMaterial
 import Testing
 import TimeZones
 
@@ -108,7 +109,7 @@ import TimeZones
             }
         }
         var later = state
-        later["format"] = 3
+        later["format"] = 4
         #expect(throws: StoredFormError.self) { try Run(state: later) }
         later = state
         later["position"] = ["waiting": "telepathy"]

@@ -242,7 +242,8 @@ struct World {
 
     @discardableResult
     mutating func answer(
-        _ outcome: EffectOutcome, at: Instant? = nil, invocation: InvocationID? = nil
+        _ outcome: EffectOutcome, at: Instant? = nil, invocation: InvocationID? = nil,
+        isMessage: Bool? = nil
     ) -> Engine.Outcome? {
         now = at ?? now
         ordinal += 1
@@ -250,7 +251,8 @@ struct World {
             .result(
                 EffectResult(
                     invocation: invocation ?? self.invocation ?? InvocationID("none"), run: run.id,
-                    step: run.position?.step ?? StepID("none"), outcome: outcome)))
+                    step: run.position?.step ?? StepID("none"), outcome: outcome,
+                    isMessage: isMessage)))
     }
 
     @discardableResult

@@ -165,6 +165,32 @@ struct EffectLimitTests {
         }
     }
 
+    @Test func `a result tells whether a message was sent, or may have been`() async throws {
+        try await withEffects(5) { world, effects in
+            let email = AccountLimits(concurrency: 9, messages: .init(channel: "email"))
+            let leases = try await leaseAll(crm(email), effects)
+            let outcomes: [EffectOutcome] = [
+                .succeeded([:]), .timedOut, .failed(error: "x", detail: .null), .unknown,
+            ]
+            _ = try await effects.finish(
+                zip(leases, outcomes).map { lease, outcome in
+                    FinishedAttempt(lease: lease, outcome: outcome.word, next: .end(outcome))
+                })
+            // The last lease runs out past its deadline, when nobody serves the account any more.
+            try await world.run(
+                """
+                update journey.effect_queue
+                set lease_until = now(), due_at = now(), deadline = now()
+                """)
+            try await effects.expireUnserved()
+            let told = "coalesce(payload ->> 'message', '') = 'true'"
+            #expect(try await world.count("inbox", "kind = 'result' and \(told)") == 4)
+            #expect(
+                try await world.count(
+                    "inbox", "payload -> 'outcome' ->> 'outcome' = 'failed' and not \(told)") == 1)
+        }
+    }
+
     // S13.7
     @Test func `a message past the cap is withheld, one that failed does not count`() async throws {
         try await withEffects(1) { world, effects in

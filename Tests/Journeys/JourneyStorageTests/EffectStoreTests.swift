@@ -81,7 +81,7 @@ struct EffectStoreTests {
                 result
                     == EffectResult(
                         invocation: request.invocation, run: request.run, step: request.step,
-                        outcome: outcome))
+                        outcome: outcome, isMessage: false))
         }
     }
 

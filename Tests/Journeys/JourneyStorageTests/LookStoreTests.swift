@@ -25,14 +25,21 @@ struct LookStoreTests {
             let view = try #require(try await look.run(run.id))
             #expect(view.run == run)
             #expect(view.effects.map(\.status) == ["pending"])
-            #expect(view.holds == [.effect(view.effects[0])])
+            // No process has told of itself.
+            #expect(
+                view.holds == [
+                    .noDispatcher(seen: nil), .effect(view.effects[0], lastOutcome: nil),
+                    .noWorker(seen: nil, turn: nil),
+                ])
+            #expect(view.summary.nextWake == view.effects[0].dueAt)
             _ = try await world.deliveries.store([.webhook("e2", id: "u1")])
             try await world.run(
                 "insert into journey.set_aside select id, now(), 5, 'refused', null from journey.customers"
             )
             let stuck = try #require(try await look.run(run.id))
             #expect(stuck.holds.first == .stuck(error: "refused"))
-            #expect(stuck.holds.count == 3)
+            #expect(stuck.holds.count == 5)
+            #expect(stuck.holds[1] == .noWorker(seen: nil, turn: nil))
             #expect(stuck.standing.unreadInputs == 1)
             let history = try await look.history(run.id)
             #expect(history.map(\.number) == [0])

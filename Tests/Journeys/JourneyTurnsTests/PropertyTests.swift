@@ -2,6 +2,7 @@ import JSON
 import JourneyEngine
 import JourneyModel
 import JourneyTurns
+import TestMaterial
 import Testing
 import TimeZones
 import WorkflowDefinitions

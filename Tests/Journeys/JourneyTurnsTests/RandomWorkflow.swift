@@ -1,5 +1,6 @@
 import JSON
 import JourneyModel
+import TestMaterial
 import TimeZones
 import WorkflowDefinitions
 

@@ -1,3 +1,4 @@
+import Connectors
 import JSON
 import JourneyEngine
 import JourneyModel
@@ -26,7 +27,7 @@ struct World {
     var decisions: [Decision] = []
     var requests: [EffectRequest] = []
     var counts: [Count: Int] = [:]
-    private var numbers = 0
+    var numbers = 0
     private var sequence: Int64 = 0
 
     init(_ workflows: WorkflowDefinition...) { self.init(workflows) }
@@ -57,7 +58,16 @@ struct World {
                     number: 1, definition: $0, liveRevision: revision, liveSince: instant)
             } ?? kept.segments)
         decider = TurnDecider(
-            definitions: definitions, connectors: [:], zones: Self.zones, defaultZone: nil)
+            definitions: definitions, connectors: connectors, zones: Self.zones, defaultZone: nil)
+    }
+
+    /// What maps deliveries.
+    var connectors: [String: Connector] = [:] {
+        didSet {
+            decider = TurnDecider(
+                definitions: definitions, connectors: connectors, zones: Self.zones,
+                defaultZone: nil)
+        }
     }
 
     /// Without tzdata only UTC is known, which is what most tests want.
@@ -100,7 +110,7 @@ struct World {
             switch input.content {
             case .result(let result): result.run
             case .command(let command): command.run
-            case .delivery, .event, .start, .exit, .schedule: nil
+            case .delivery, .event, .start, .exit, .schedule, .replay: nil
             }
         }
         return CustomerTurn(
@@ -138,6 +148,11 @@ struct World {
     ) -> TurnResult {
         let now = now ?? inputs.map(\.recordedAt).max() ?? dawn
         let result = decider.decide(turn(inputs, at: now, hasAllInputs: hasAllInputs))
+        keep(result)
+        return result
+    }
+
+    private mutating func keep(_ result: TurnResult) {
         customer = result.customer
         for run in result.changedRuns {
             if let place = runs.firstIndex(where: { $0.id == run.id }) { runs[place] = run }
@@ -162,7 +177,6 @@ struct World {
         requests += result.requests
         counts.merge(result.counts, uniquingKeysWith: +)
         verifyAgrees(with: result)
-        return result
     }
 
     /// Gives one event in a turn of its own.
@@ -172,6 +186,25 @@ struct World {
         _ properties: JSONObject = [:]
     ) -> TurnResult {
         take(event(name, at: at, occurred: occurred, connector: connector, properties))
+    }
+
+    /// Merges another record into this one, which must be the survivor.
+    @discardableResult
+    mutating func absorb(_ other: World, at now: Instant) throws -> TurnResult {
+        let merge = RecordMerge(
+            RecordMerge.Side(turn: turn([], at: now), isIdentified: true),
+            RecordMerge.Side(turn: other.turn([], at: now), isIdentified: false))
+        decisions += other.decisions
+        runs += other.runs
+        log += other.log.map {
+            LoggedEvent(
+                ordinal: $0.ordinal + merge.shift, recordedAt: $0.recordedAt, event: $0.event)
+        }
+        requests += other.requests
+        numbers = max(numbers, other.numbers)
+        let result = try decider.decide(merge)
+        keep(result)
+        return result
     }
 
     /// Takes turns until nothing that the engine made is left, at most a hundred.

@@ -2,6 +2,7 @@ import JSON
 import JourneyEngine
 import JourneyModel
 import RunReplay
+import TestMaterial
 
 /// A change that somebody makes to a stored history.
 struct Alteration {
@@ -13,7 +14,7 @@ struct Alteration {
     let kind: Kind
     /// The number of the decision that was altered.
     let decision: Int
-    /// Where the run stood as the decision began, or what the altered entry names.
+    /// Where the run stood as the decision began, and what its entries name.
     let steps: Set<String>
     let altered: RecordedRun
 
@@ -43,12 +44,10 @@ struct Alteration {
                 if let step = entry[key]?.string { steps.insert(step) }
             }
         }
-        for row in run.decisions[..<index].reversed() {
-            guard let stood = row.entries.last(where: { $0["kind"]?.string == "waiting" }) else {
-                continue
-            }
-            if let step = stood["step"]?.string { steps.insert(step) }
-            break
+        let before = run.decisions[..<index].flatMap(\.entries)
+        if let stood = before.last(where: { $0["from"] != nil || $0["step"] != nil }) {
+            // Once it has ended, the last step that it passed.
+            if let step = (stood["from"] ?? stood["step"])?.string { steps.insert(step) }
         }
         self.steps = steps
     }

@@ -2,6 +2,7 @@ import JSON
 import JourneyEngine
 import JourneyModel
 import Simulation
+import TestMaterial
 import Testing
 import TimeZones
 import WorkflowDefinitions

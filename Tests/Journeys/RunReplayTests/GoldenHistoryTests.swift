@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RunReplay
+import TestMaterial
 import Testing
 import WorkflowDefinitions
 
@@ -12,8 +13,8 @@ import WorkflowDefinitions
     init() throws {
         shipped = try Shipped()
         guard let wish = ProcessInfo.processInfo.environment["RECORD"] else { return }
-        for one in shipped.cases where wish == "all" || !Files.exists(one.goldenPath) {
-            try Files.write(one.export(), to: one.goldenPath)
+        for one in shipped.cases where wish == "all" || !PackageFiles.exists(one.goldenPath) {
+            try PackageFiles.write(one.export(), to: one.goldenPath)
             print("recorded \(one.goldenPath)")
         }
     }
@@ -21,7 +22,7 @@ import WorkflowDefinitions
     @Test func `every shipped case has a golden history`() {
         for one in shipped.cases {
             #expect(
-                Files.exists(one.goldenPath),
+                PackageFiles.exists(one.goldenPath),
                 "record it: RECORD=1 swift test --filter GoldenHistoryTests")
         }
     }
@@ -29,10 +30,10 @@ import WorkflowDefinitions
     // S19.2
     @Test func `the engine makes of every golden history what the history says`() throws {
         var runs = 0
-        for folder in try Files.names(in: "Tests/Fixtures/histories") {
-            for name in try Files.names(in: "Tests/Fixtures/histories/\(folder)") {
+        for folder in try PackageFiles.names(in: "Tests/Fixtures/histories") {
+            for name in try PackageFiles.names(in: "Tests/Fixtures/histories/\(folder)") {
                 let path = "Tests/Fixtures/histories/\(folder)/\(name)"
-                let text = String(decoding: try Files.bytes(of: path), as: UTF8.self)
+                let text = String(decoding: try PackageFiles.bytes(of: path), as: UTF8.self)
                 for run in try read(export: text).runs {
                     runs += 1
                     let definition = try #require(run.definition, "\(path)").definition

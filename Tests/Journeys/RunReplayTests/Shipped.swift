@@ -4,6 +4,8 @@ import JourneyEngine
 import JourneyModel
 import RunReplay
 import Simulation
+import TestMaterial
+import TestModel
 import Testing
 import TimeZones
 import WorkflowDefinitions
@@ -25,31 +27,16 @@ struct Shipped {
     let cases: [Case]
 
     init() throws {
-        let events = try Files.bytes(of: "Workflows/events.json")
-        var context = DefinitionContext(
-            events: EventDeclarations.read(events, file: "events.json").declarations)
-        for name in try Files.names(in: "Workflows/experiments") {
-            let outcome = WorkflowParser.readExperiment(
-                try Files.bytes(of: "Workflows/experiments/\(name)"), file: name)
-            let experiment = try #require(outcome.definition, "\(outcome.diagnostics)")
-            context.experiments[experiment.id] = experiment
-        }
-        workflows = try Files.names(in: "Workflows").filter {
-            $0.hasSuffix(".json") && $0 != "events.json"
-        }.map { name in
-            let outcome = WorkflowParser.read(
-                try Files.bytes(of: "Workflows/\(name)"), file: name, context: context)
-            return try #require(outcome.published, "\(outcome.diagnostics)")
-        }
+        workflows = try ShippedWorkflows.read()
         var cases: [Case] = []
         for workflow in workflows {
             let folder = "Workflows/simulations/\(workflow.definition.id)"
-            for file in try Files.names(in: folder) where file.hasSuffix(".json") {
+            for file in try PackageFiles.names(in: folder) where file.hasSuffix(".json") {
                 cases.append(
                     Case(
                         workflow: workflow, name: String(file.dropLast(5)),
                         simulated: try SimulationCase.parse(
-                            try Files.bytes(of: "\(folder)/\(file)"))))
+                            try PackageFiles.bytes(of: "\(folder)/\(file)"))))
             }
         }
         self.cases = cases
@@ -93,32 +80,4 @@ func read(export text: String) throws -> (runs: [ExportedRun], reader: ExportRea
     }
     try reader.end()
     return (runs, reader)
-}
-
-/// Files of the package, from wherever the tests run.
-enum Files {
-    static var root: String {
-        var path = #filePath[...]
-        for _ in 0..<4 { path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
-        return String(path)
-    }
-
-    static func names(in folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)").sorted()
-    }
-
-    static func bytes(of path: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(filePath: "\(root)/\(path)")))
-    }
-
-    static func exists(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: "\(root)/\(path)")
-    }
-
-    static func write(_ text: String, to path: String) throws {
-        let url = URL(filePath: "\(root)/\(path)")
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
-    }
 }

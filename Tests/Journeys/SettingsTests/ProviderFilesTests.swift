@@ -4,6 +4,7 @@ import FoundationEssentials
 import JSON
 import JourneyModel
 import Settings
+import TestMaterial
 import TestSupport
 import Testing
 import TimeZones
@@ -15,7 +16,7 @@ struct ProviderFilesTests {
     /// The JSON blocks of the page that documents definitions, in order: body, definition, configuration.
     private static func blocks() throws -> [JSONValue] {
         let path =
-            SettingsWorld.packageRoot
+            PackageFiles.root
             + "/Sources/Journeys/Connectors/Connectors.docc/ProviderDefinitions.md"
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
         var blocks: [JSONValue] = []

@@ -16,12 +16,6 @@ enum SettingsWorld {
         "EVENTS_TOKEN": "a-token-of-the-back-end",
     ]
 
-    static let packageRoot: String = {
-        var url = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { url.deleteLastPathComponent() }
-        return url.path
-    }()
-
     /// The smallest usable configuration, with `changes` at its top level.
     static func json(_ changes: JSONObject = JSONObject()) -> JSONValue {
         var object = JSONObject([

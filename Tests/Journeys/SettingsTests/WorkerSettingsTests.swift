@@ -3,6 +3,7 @@ import Connectors
 import JSON
 import Settings
 import Telemetry
+import TestMaterial
 import TestSupport
 import Testing
 import TimeZones
@@ -10,7 +11,7 @@ import TimeZones
 /// A configuration is usable as a whole, or every problem is told with its place.
 @Suite struct WorkerSettingsTests {
     @Test func `the shipped example is valid and is read whole`() throws {
-        let path = SettingsWorld.packageRoot + "/deploy/config.example.json"
+        let path = PackageFiles.root + "/deploy/config.example.json"
         let settings = try WorkerSettings.read(
             try .file(path, environment: SettingsWorld.environment))
         #expect(settings.database.url.revealed == "postgresql://journey@db/journey")
@@ -37,12 +38,14 @@ import TimeZones
         #expect(settings.worker.batch == 200)
         #expect(settings.dispatch.concurrency == 64)
         #expect(settings.shutdownGrace == .seconds(25))
+        #expect(settings.retention.rawBodies == .seconds(90 * 86_400))
+        #expect(settings.retention.forgetRemember == .seconds(400 * 86_400))
         #expect(settings.log.format == .json)
         #expect(!settings.log.showsCustomerIDs)
     }
 
     @Test func `the example without its variables names each of them once`() throws {
-        let path = SettingsWorld.packageRoot + "/deploy/config.example.json"
+        let path = PackageFiles.root + "/deploy/config.example.json"
         do throws(ConfigurationRejection) {
             _ = try WorkerSettings.read(try .file(path, environment: [:]))
             Issue.record("taken without secrets")

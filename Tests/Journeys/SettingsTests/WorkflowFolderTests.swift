@@ -1,7 +1,9 @@
 import Configuration
 import FoundationEssentials
+import JSON
 import JourneyModel
 import Settings
+import TestMaterial
 import TestSupport
 import Testing
 import WorkflowDefinitions
@@ -24,7 +26,7 @@ enum TextFile {
     }
 
     @Test func `the shipped folder is valid`() throws {
-        let folder = try WorkflowFolder.read(SettingsWorld.packageRoot + "/Workflows")
+        let folder = try WorkflowFolder.read(PackageFiles.root + "/Workflows")
         #expect(!folder.hasErrors, "\(folder.diagnostics)")
         #expect(folder.published.count == folder.files.count)
         #expect(folder.published.count >= 2)
@@ -124,7 +126,8 @@ enum TextFile {
             for (one, other) in [("x", "y"), ("y", "x")] {
                 try TextFile.write(
                     """
-                    {"dsl": 1, "id": "\(one)", "if": {"segment": {"id": "\(other)", "member": true}}}
+                    {"dsl": 1, "id": "\(one)",
+                     "if": {"segment": {"id": "\(other)", "member": true}}}
                     """, to: "\(folder)/segments/\(one).json")
             }
             try TextFile.write(
@@ -136,7 +139,12 @@ enum TextFile {
             let read = try WorkflowFolder.read(folder)
             let codes = read.diagnostics.map(\.code)
             #expect(codes == [.cycle, .name, .name], "\(read.diagnostics)")
-            #expect(read.declarationDiagnostics.first?.sentence.contains("x → y → x") == true)
+            let circle = read.declarationDiagnostics.first
+            #expect(circle?.sentence.contains("x → y → x") == true)
+            // At the question that leads into it.
+            #expect(circle?.file.hasSuffix("segments/x.json") == true)
+            #expect(circle?.pointer.description == "/if/segment/id")
+            #expect(circle?.line == 2)
         }
     }
 }

@@ -62,7 +62,7 @@ import TimeZones
         #expect(
             problems(text) == [
                 "/feature: \"feature\" is not known here; the keys are customer, events, until, "
-                    + "expect, timezone, features, from, effects, ends.",
+                    + "expect, timezone, features, from, messaging, effects, ends.",
                 "/customer: This is an array; write an object.",
                 "/timezone: \"Berlin time\" is not the name of a time zone; write one like "
                     + "Europe/Berlin.",

@@ -210,4 +210,26 @@ import WorkflowDefinitions
             Simulator.run(workflows: [workflow], case: simulated())
                 == Simulator.run(workflows: [workflow], case: simulated()))
     }
+
+    @Test
+    func `a gap counts from accounts that the case names as messaging, else from all of http`() {
+        func step(_ id: String, account: String, gap: Duration? = nil, next: Edge = .end) -> Step {
+            Step(
+                id: StepID(id),
+                action: .action(
+                    ActionStep(
+                        tool: .http, account: account, parameters: .object([]), gap: gap, next: next
+                    )))
+        }
+        let workflow = flow([
+            step("one", account: "mail", next: .step(StepID("two"))),
+            step("two", account: "crm", gap: .seconds(60)),
+        ])
+        for (messaging, seconds) in [(nil, 60), (["mail"], 60), (["crm"], 0), ([], 0)] {
+            var simulated = simulated()
+            simulated.messaging = messaging.map { Set($0) }
+            let report = Simulator.run(workflows: [workflow], case: simulated)
+            #expect(words(report).last == "two next succeeded \(seconds)")
+        }
+    }
 }

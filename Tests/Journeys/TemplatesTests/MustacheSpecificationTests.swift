@@ -1,6 +1,6 @@
-import FoundationEssentials
 import JSON
 import Templates
+import TestMaterial
 import Testing
 
 /// Mustache's public suite (github.com/mustache/spec, MIT): its six mandatory files.
@@ -11,14 +11,10 @@ import Testing
     ]
 
     @Test func `the public suite's 136 mandatory tests pass`() throws {
-        guard let folder = Self.folder() else {
-            print("mustache-spec: skipped, no shared/conformance beside the package")
-            return
-        }
+        guard let folder = Conformance.folder("suites/mustache-spec") else { return }
         var total = 0
         for (name, count) in Self.counts {
-            let file = URL(fileURLWithPath: folder + "/\(name).json")
-            let bytes = [UInt8](try Data(contentsOf: file))
+            let bytes = try #require(Conformance.bytes(of: folder + "/\(name).json"))
             let tests = try #require(try JSONParser.parse(bytes)["tests"]?.array)
             #expect(tests.count == count, "\(name)")
             for test in tests {
@@ -40,15 +36,5 @@ import Testing
         return try template.render(
             value: #require(test["data"]),
             options: .init(missing: .empty, escaping: .html, partials: partials))
-    }
-
-    private static func folder() -> String? {
-        var directory = URL(fileURLWithPath: #filePath)
-        while directory.path.count > 1 {
-            directory = directory.deletingLastPathComponent()
-            let folder = directory.path + "/shared/conformance/suites/mustache-spec"
-            if FileManager.default.fileExists(atPath: folder) { return folder }
-        }
-        return nil
     }
 }

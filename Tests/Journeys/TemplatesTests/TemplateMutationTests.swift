@@ -1,22 +1,10 @@
 import JSON
 import Templates
+import TestMaterial
 import Testing
 
 /// Templates broken at random compile or are refused, render or fail, and never trap.
 @Suite struct TemplateMutationTests {
-    /// SplitMix64: small, and the same everywhere for a seed.
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var bits = state
-            bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
-            return bits ^ (bits >> 31)
-        }
-    }
-
     private static let pieces = [
         "{{", "}}", "{{{", "}}}", "{{#a}}", "{{/a}}", "{{^b.c}}", "{{/b.c}}", "{{#list}}",
         "{{/list}}",
@@ -28,7 +16,7 @@ import Testing
     @Test(arguments: [1, 20_260_101, 0xfeed] as [UInt64])
     func `a mutated template never traps`(seed: UInt64) throws {
         print("templates: seed=\(seed)")
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let scope = JSONObject([
             ("a", true), ("b", ["c": false, "d": nil]), ("list", [1, "<x>\ny", [], ["a": "in"]]),
         ])

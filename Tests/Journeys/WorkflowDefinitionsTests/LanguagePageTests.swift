@@ -1,5 +1,6 @@
 import JSON
 import JourneyModel
+import TestMaterial
 import Testing
 import WorkflowDefinitions
 
@@ -9,7 +10,7 @@ struct LanguagePageTests {
         "Sources/Journeys/WorkflowDefinitions/WorkflowDefinitions.docc/Language.md"
 
     private func examples() throws -> [JSONValue] {
-        let text = String(decoding: try packageFile(Self.page), as: UTF8.self)
+        let text = String(decoding: try PackageFiles.bytes(of: Self.page), as: UTF8.self)
         var examples: [JSONValue] = []
         for (index, part) in text.split(separator: "```json\n").enumerated() where index > 0 {
             let block = part.split(separator: "\n```").first.map(String.init) ?? ""
@@ -89,7 +90,7 @@ struct LanguagePageTests {
     }
 
     @Test func `the page names every step, operator and tool`() throws {
-        let text = String(decoding: try packageFile(Self.page), as: UTF8.self)
+        let text = String(decoding: try PackageFiles.bytes(of: Self.page), as: UTF8.self)
         let schema = LanguageSchema.workflow.json
         let steps = schema["$defs"]?["step"]?["properties"]?["type"]?["enum"]?.array ?? []
         let operators = schema["$defs"]?["condition"]?["properties"]?.object?.keys ?? []

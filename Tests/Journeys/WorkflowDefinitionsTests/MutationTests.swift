@@ -1,4 +1,5 @@
 import JSON
+import TestMaterial
 import Testing
 import WorkflowDefinitions
 
@@ -29,9 +30,9 @@ struct MutationTests {
 
     @Test(arguments: seeds)
     func `changed bytes are read or explained`(_ seed: UInt64) throws {
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for file in Self.files {
-            let original = try packageFile(file)
+            let original = try PackageFiles.bytes(of: file)
             for _ in 0..<60 {
                 var bytes = original
                 for _ in 0...Int.random(in: 0..<3, using: &random) {
@@ -50,9 +51,9 @@ struct MutationTests {
 
     @Test(arguments: seeds)
     func `changed parts are read or explained`(_ seed: UInt64) throws {
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for file in Self.files {
-            let document = try JSONParser.parseDocument(try packageFile(file))
+            let document = try JSONParser.parseDocument(try PackageFiles.bytes(of: file))
             let pointers = document.offsets.keys.map(\.description).sorted()
             let strange: [JSONValue?] = [
                 nil, .null, true, 0, -1, "", "end", "P1D", [], ["x"], [:], ["ref": "/event/store"],

@@ -1,6 +1,7 @@
 import Crypto
 import JSON
 import JourneyModel
+import TestMaterial
 import Testing
 import TimeZones
 import WorkflowDefinitions
@@ -10,10 +11,10 @@ struct PublishedFormTests {
 
     private func published(_ path: String) throws -> PublishedWorkflow {
         let events = EventDeclarations.read(
-            try packageFile("Workflows/events.json"), file: "Workflows/events.json")
+            try PackageFiles.bytes(of: "Workflows/events.json"), file: "Workflows/events.json")
         #expect(events.diagnostics.isEmpty)
         let outcome = WorkflowParser.read(
-            try packageFile(path), file: path, events: events.declarations)
+            try PackageFiles.bytes(of: path), file: path, events: events.declarations)
         for diagnostic in outcome.diagnostics { Issue.record("\(diagnostic)") }
         return try #require(outcome.published)
     }

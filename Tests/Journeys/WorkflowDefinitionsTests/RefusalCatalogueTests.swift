@@ -1,5 +1,6 @@
 import JSON
 import JourneyModel
+import TestMaterial
 import Testing
 import WorkflowDefinitions
 
@@ -19,7 +20,8 @@ struct RefusalCatalogueTests {
     ]
 
     private func rows() throws -> [Row] {
-        let json = try JSONParser.parse(try packageFile("Tests/Fixtures/workflows/refusals.json"))
+        let json = try JSONParser.parse(
+            try PackageFiles.bytes(of: "Tests/Fixtures/workflows/refusals.json"))
         return try #require(json.array).map { row in
             Row(
                 file: row["file"]?.string ?? "", at: row["at"]?.string ?? "", put: row["put"],

@@ -1,5 +1,6 @@
 import JSON
 import JourneyModel
+import TestMaterial
 import Testing
 import TimeZones
 import WorkflowDefinitions
@@ -9,14 +10,14 @@ enum Whole {
     static let folder = "Tests/Fixtures/workflows/whole/"
 
     static func text(_ path: String) throws -> JSONValue {
-        try JSONParser.parse(try packageFile(folder + path))
+        try JSONParser.parse(try PackageFiles.bytes(of: folder + path))
     }
 
     static func context() throws -> DefinitionContext {
         let events = EventDeclarations.read(
-            try packageFile(folder + "events.json"), file: "events.json")
+            try PackageFiles.bytes(of: folder + "events.json"), file: "events.json")
         let experiment = WorkflowParser.readExperiment(
-            try packageFile(folder + "experiments/offer.json"), file: "offer.json")
+            try PackageFiles.bytes(of: folder + "experiments/offer.json"), file: "offer.json")
         let offer = try #require(experiment.definition)
         return DefinitionContext(
             events: events.declarations, segments: [SegmentID("lapsed"), SegmentID("staff")],
@@ -57,7 +58,8 @@ struct WholeLanguageTests {
 
     /// Whatever optional part is left out, what is published is read back as it was.
     @Test func `every part that may be left out can be`() throws {
-        let document = try JSONParser.parseDocument(try packageFile(Whole.folder + "whole.json"))
+        let document = try JSONParser.parseDocument(
+            try PackageFiles.bytes(of: Whole.folder + "whole.json"))
         var accepted = 0
         for pointer in document.offsets.keys.map(\.description).sorted() where !pointer.isEmpty {
             let outcome = try Whole.read(document.value.setting(pointer, to: nil))
@@ -152,7 +154,8 @@ struct WholeLanguageTests {
         context.experiments[offer.id]?.variants[0].weight = 0
         context.experiments[offer.id]?.variants[1].weight = 55
         let changed = WorkflowParser.read(
-            try packageFile(Whole.folder + "whole.json"), file: "whole.json", context: context)
+            try PackageFiles.bytes(of: Whole.folder + "whole.json"), file: "whole.json",
+            context: context)
         #expect(try #require(changed.published).digest != published.digest)
     }
 
@@ -178,7 +181,7 @@ struct WholeLanguageTests {
 
     @Test func `a segment is read, and read back from what is published`() throws {
         let outcome = WorkflowParser.readSegment(
-            try packageFile(Whole.folder + "segments/lapsed.json"), file: "lapsed.json",
+            try PackageFiles.bytes(of: Whole.folder + "segments/lapsed.json"), file: "lapsed.json",
             context: try Whole.context())
         #expect(outcome.diagnostics.isEmpty, "\(outcome.diagnostics)")
         let segment = try #require(outcome.definition)

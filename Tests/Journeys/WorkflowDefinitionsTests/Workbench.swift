@@ -1,4 +1,3 @@
-import FoundationEssentials
 import JSON
 import JourneyModel
 import Testing
@@ -102,32 +101,4 @@ func read(
     events: EventDeclarations = sampleEvents
 ) -> ParseOutcome {
     WorkflowParser.read(Array(definition.pretty.utf8), file: file, events: events)
-}
-
-/// Finds the package by its manifest, whatever directory the tests run in.
-func packageFile(_ path: String) throws -> [UInt8] {
-    var root = #filePath.split(separator: "/").dropLast()
-    while !root.isEmpty {
-        let base = "/" + root.joined(separator: "/")
-        if FileManager.default.fileExists(atPath: base + "/Package.swift") {
-            return [UInt8](try Data(contentsOf: URL(filePath: base + "/" + path)))
-        }
-        root = root.dropLast()
-    }
-    throw CocoaError(.fileNoSuchFile)
-}
-
-/// The generator of a seeded test: SplitMix64.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
 }

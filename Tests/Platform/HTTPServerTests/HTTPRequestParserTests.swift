@@ -1,4 +1,5 @@
 import HTTPServer
+import TestMaterial
 import Testing
 
 @Suite struct HTTPRequestParserTests {

@@ -1,17 +1,18 @@
 import JSON
+import TestMaterial
 import Testing
 
 @Suite struct JSONConformanceTests {
     /// The suite's texts hold duplicate keys and `\u0000`, which definitions refuse on purpose: only
     /// the reading of webhooks admits all that RFC 8259 admits.
     @Test func `every text that must be accepted is accepted as a webhook`() throws {
-        guard let suite = Conformance.suite("json-test-suite") else { return }
-        let names = try Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("y_") }
+        guard let suite = Conformance.folder("suites/json-test-suite") else { return }
+        let names = Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("y_") }
         #expect(names.count == 95)
         print("json-test-suite: \(names.count) y_ files checked")
         var refusedInDefinitions: [String] = []
         for name in names {
-            let bytes = try Conformance.bytes("\(suite)/test_parsing/\(name)")
+            let bytes = try #require(Conformance.bytes(of: "\(suite)/test_parsing/\(name)"))
             #expect(throws: Never.self, "\(name)") {
                 try JSONParser.parse(bytes, options: .webhook)
             }
@@ -25,12 +26,12 @@ import Testing
     }
 
     @Test func `every text that must be refused is refused`() throws {
-        guard let suite = Conformance.suite("json-test-suite") else { return }
-        let names = try Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("n_") }
+        guard let suite = Conformance.folder("suites/json-test-suite") else { return }
+        let names = Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("n_") }
         #expect(names.count == 188)
         print("json-test-suite: \(names.count) n_ files checked")
         for name in names {
-            let bytes = try Conformance.bytes("\(suite)/test_parsing/\(name)")
+            let bytes = try #require(Conformance.bytes(of: "\(suite)/test_parsing/\(name)"))
             for options in [JSONParser.Options.webhook, .definition] {
                 #expect(throws: JSONError.self, "\(name)") {
                     try JSONParser.parse(bytes, options: options)
@@ -40,13 +41,13 @@ import Testing
     }
 
     @Test func `where the standard leaves it open this is what happens`() throws {
-        guard let suite = Conformance.suite("json-test-suite") else { return }
-        let names = try Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("i_") }
+        guard let suite = Conformance.folder("suites/json-test-suite") else { return }
+        let names = Conformance.names(in: suite + "/test_parsing").filter { $0.hasPrefix("i_") }
         #expect(names.count == 35)
         print("json-test-suite: \(names.count) i_ files checked")
         var seen: [String: [String]] = [:]
         for name in names {
-            let bytes = try Conformance.bytes("\(suite)/test_parsing/\(name)")
+            let bytes = try #require(Conformance.bytes(of: "\(suite)/test_parsing/\(name)"))
             let outcome = outcome(bytes, .definition) + " / " + outcome(bytes, .webhook)
             seen[outcome, default: []].append(String(name.dropFirst(2).dropLast(5)))
         }
@@ -54,13 +55,13 @@ import Testing
     }
 
     @Test func `what a reader might change is kept or refused`() throws {
-        guard let suite = Conformance.suite("json-test-suite") else { return }
-        let names = try Conformance.names(in: suite + "/test_transform")
+        guard let suite = Conformance.folder("suites/json-test-suite") else { return }
+        let names = Conformance.names(in: suite + "/test_transform")
         #expect(names.count == 22)
         print("json-test-suite: \(names.count) transformations checked")
         var seen: [String: String] = [:]
         for name in names {
-            let bytes = try Conformance.bytes("\(suite)/test_transform/\(name)")
+            let bytes = try #require(Conformance.bytes(of: "\(suite)/test_transform/\(name)"))
             let read = try? JSONParser.parse(bytes, options: .webhook)
             seen[String(name.dropLast(5))] =
                 outcome(bytes, .definition) + " / " + (read?.text ?? "refused")
@@ -69,15 +70,16 @@ import Testing
     }
 
     @Test func `the canonical form is the published one byte for byte`() throws {
-        guard let suite = Conformance.suite("jcs-rfc8785") else { return }
-        let names = try Conformance.names(in: suite + "/input")
+        guard let suite = Conformance.folder("suites/jcs-rfc8785") else { return }
+        let names = Conformance.names(in: suite + "/input")
         #expect(names.count == 6)
         print("jcs-rfc8785: \(names.count) files checked")
         for name in names {
-            let value = try JSONParser.parse(Conformance.bytes("\(suite)/input/\(name)"))
-            let wanted = try Conformance.bytes("\(suite)/output/\(name)")
+            let value = try JSONParser.parse(
+                #require(Conformance.bytes(of: "\(suite)/input/\(name)")))
+            let wanted = try #require(Conformance.bytes(of: "\(suite)/output/\(name)"))
             #expect(value.canonicalBytes == wanted, "\(name)")
-            let hex = try Conformance.bytes("\(suite)/outhex/\(name.dropLast(5)).txt")
+            let hex = try #require(Conformance.bytes(of: "\(suite)/outhex/\(name.dropLast(5)).txt"))
             let words = String(decoding: hex, as: UTF8.self).split { $0 == " " || $0.isNewline }
             #expect(value.canonicalBytes == words.compactMap { UInt8($0, radix: 16) }, "\(name)")
         }
@@ -86,11 +88,11 @@ import Testing
     /// A `test` holds when the pointer finds an equal value; `remove` and `replace` of one place
     /// succeed exactly when the pointer finds something.
     @Test func `pointers find what the patch suite says they find`() throws {
-        guard let suite = Conformance.suite("json-patch") else { return }
+        guard let suite = Conformance.folder("suites/json-patch") else { return }
         var count = 0
         for file in ["tests.json", "spec_tests.json"] {
             let rows = try JSONParser.parse(
-                Conformance.bytes("\(suite)/\(file)"), options: .webhook)
+                #require(Conformance.bytes(of: "\(suite)/\(file)")), options: .webhook)
             for row in rows.array ?? [] where row["disabled"]?.bool != true {
                 guard let patch = row["patch"]?.array, patch.count == 1, let document = row["doc"],
                     let operation = patch[0]["op"]?.string, let path = patch[0]["path"]?.string

@@ -1,4 +1,5 @@
 import JSON
+import TestMaterial
 import Testing
 
 @Suite struct JSONParserTests {
@@ -28,6 +29,13 @@ import Testing
         let document = try JSONParser.parseCounting(Array(text.utf8), options: .webhook)
         #expect(document.value.text == "{\"a\":2,\"b\":\"\u{fffd}\u{10200}\u{fffd}x\u{fffd}\"}")
         #expect(document.replacements == 3)
+    }
+
+    @Test func `what stood in the first value of a key given twice has no place`() throws {
+        let text = #"{"a":{"b":1,"c":2},"a":{"b":3}}"#
+        let document = try JSONParser.parseDocument(Array(text.utf8), options: .webhook)
+        #expect(Set(document.offsets.keys.map(\.description)) == ["", "/a", "/a/b"])
+        #expect(document.offsets[JSONPointer(tokens: ["a", "b"])] == 24)
     }
 
     @Test func `nesting is bounded`() throws {

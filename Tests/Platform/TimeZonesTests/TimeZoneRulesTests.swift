@@ -1,4 +1,5 @@
 import JSON
+import TestMaterial
 import Testing
 import TimeZones
 
@@ -11,7 +12,7 @@ import TimeZones
     }
 
     @Test func `local times are the instants of the public table`() throws {
-        guard let suite = Conformance.suite("dst-local-time") else { return }
+        guard let suite = Conformance.folder("suites/dst-local-time") else { return }
         let rows = try #require(try Conformance.json(suite + "/vectors.json")["vectors"]?.array)
         #expect(rows.count == 567)
         print("dst-local-time: \(rows.count) rows read")

@@ -1,3 +1,4 @@
+package import JSON
 package import JourneyModel
 package import TimeZones
 
@@ -21,10 +22,14 @@ package struct ArrivedDelivery: Sendable {
     package var person: Event.Person
     /// The provider's time, when the request's pointers found it; lets a turn look for later events.
     package var occurredAt: Instant?
+    /// The headers that a signature over the body stands in, by name in lower case; nil for none. Kept with
+    /// the body, so that it can be checked again; never a credential.
+    package var signatureHeaders: JSONObject?
 
     package init(
         connector: String, providerEventID: String, content: Content, environment: String,
-        app: String? = nil, person: Event.Person, occurredAt: Instant? = nil
+        app: String? = nil, person: Event.Person, occurredAt: Instant? = nil,
+        signatureHeaders: JSONObject? = nil
     ) {
         self.connector = connector
         self.providerEventID = providerEventID
@@ -33,6 +38,7 @@ package struct ArrivedDelivery: Sendable {
         self.app = app
         self.person = person
         self.occurredAt = occurredAt
+        self.signatureHeaders = signatureHeaders
     }
 }
 

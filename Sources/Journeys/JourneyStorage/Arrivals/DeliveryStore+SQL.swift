@@ -19,17 +19,17 @@ extension DeliveryStore {
             select a.position::integer, a.connector, a.provider_event_id, a.body_sha256,
                 a.body is not null as has_body, octet_length(a.body) as body_bytes,
                 a.payload, a.environment, a.app, a.occurred_at, a.person_id, a.person_is_anonymous,
-                array(
+                a.joins, array(
                     select l.alias
                     from unnest($11::integer[], $12::text[]) as l (position, alias)
                     where l.position = a.position
                 ) as aliases
             from unnest(
                 $1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[], $6::text[], $7::text[],
-                $8::timestamptz[], $9::text[], $10::boolean[]
+                $8::timestamptz[], $9::text[], $10::boolean[], $13::boolean[]
             ) with ordinality as a (
                 connector, provider_event_id, body_sha256, body, payload, environment, app, occurred_at,
-                person_id, person_is_anonymous, position
+                person_id, person_is_anonymous, joins, position
             )
         ), numbered as materialized (
             select position, nextval('journey.delivery_numbers') as id,
@@ -93,10 +93,11 @@ extension DeliveryStore {
             from kept
             where not all_known or cardinality(customers) <> 1
         ), bodies as (
-            insert into journey.delivery_bodies (id, received_at, body)
-            select k.id, k.received_at, b.body
+            insert into journey.delivery_bodies (id, received_at, body, signature_headers)
+            select k.id, k.received_at, b.body, b.signature_headers::json
             from kept k
-            join unnest($4::bytea[]) with ordinality as b (body, position) using (position)
+            join unnest($4::bytea[], $14::text[])
+                with ordinality as b (body, signature_headers, position) using (position)
             where k.has_body
             order by k.id
         ), stored as (
@@ -129,14 +130,14 @@ extension DeliveryStore {
         ), queued as (
             insert into journey.inbox (
                 customer, kind, delivery, delivery_received_at, payload, environment, app, occurred_at,
-                person_id, person_is_anonymous, aliases, routed_at
+                person_id, person_is_anonymous, aliases, joins, routed_at
             )
             select customer, case when has_body then 'delivery' else 'event' end,
                 case when has_body then id end, case when has_body then received_at end,
                 payload::json, environment, app, occurred_at,
                 case when customer is null then person_id end,
                 case when customer is null then person_is_anonymous end,
-                case when customer is null then aliases end,
+                case when customer is null then aliases end, joins,
                 case when customer is not null then date_trunc('milliseconds', clock_timestamp()) end
             from resolved
             order by position

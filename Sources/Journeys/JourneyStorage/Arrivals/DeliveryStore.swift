@@ -66,8 +66,17 @@ package struct DeliveryStore: Sendable {
             .timestamptzArray(arrivals.map(\.occurredAt)),
             .textArray(arrivals.map { $0.person.id.flatMap(usable) }),
             .boolArray(arrivals.map(\.person.isAnonymous)),
-            .int4Array(aliasPlaces), .textArray(aliases),
+            .int4Array(aliasPlaces), .textArray(aliases), .boolArray(arrivals.map(\.joins)),
+            .textArray(arrivals.map { $0.signatureHeaders.map { JSONValue.object($0).text } }),
         ]
+    }
+}
+
+extension ArrivedDelivery {
+    /// Whether the app itself says that the ids are one person: then identified records are merged (S10).
+    fileprivate var joins: Bool {
+        guard case .event(let event) = content else { return false }
+        return event.trust == .source && event.name == "customer.updated"
     }
 }
 
@@ -80,7 +89,7 @@ enum IdentityLimits {
 }
 
 /// An id that can stand for a person: not empty, not over-long, held by PostgreSQL.
-private func usable(_ id: String) -> String? {
+func usable(_ id: String) -> String? {
     id.isEmpty || id.utf8.count > IdentityLimits.idBytes ? nil : storable(id)
 }
 

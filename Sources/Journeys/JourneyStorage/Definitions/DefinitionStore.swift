@@ -210,3 +210,14 @@ extension WorkflowDefinition {
         if case .date = entry.trigger { true } else { false }
     }
 }
+
+extension DefinitionStore {
+    /// Why these workflows may not be published over what is live; see
+    /// ``DefinitionSet/complaint(publishing:)``.
+    package func complaint(publishing workflows: [PublishedWorkflow]) async throws -> String? {
+        let cache = DefinitionCache(
+            readSegment: { try WorkflowParser.loadSegment(canonical: $0).definition },
+            read: { try WorkflowParser.load(canonical: $0).definition })
+        return try await definitions(in: cache).complaint(publishing: workflows)
+    }
+}

@@ -18,6 +18,8 @@ package struct AttemptView: Sendable, Hashable {
     /// `succeeded`, or the error's word.
     package var outcome: String?
     package var isAmbiguous: Bool
+    /// Whether the account was known to honour the key as it started; nil where that is not known.
+    package var isIdempotent: Bool?
     /// The beginning of what came back, at most 4 KB.
     package var excerpt: String?
     /// When it came back after its lease was lost: it changed nothing then.
@@ -33,6 +35,7 @@ package struct AttemptView: Sendable, Hashable {
         members["ended_at"] = endedAt.map { .string($0.description) }
         members["outcome"] = outcome.map { .string($0) }
         if isAmbiguous { members["ambiguous"] = true }
+        members["idempotent"] = isIdempotent.map { .bool($0) }
         members["excerpt"] = excerpt.map { .string($0) }
         members["late_at"] = lateAt.map { .string($0.description) }
         return HistoryEntry(.attempted, members)
@@ -43,10 +46,16 @@ extension LookStore {
     /// A run's attempts in order. A lease that was lost or handed back is none: nobody knows, or it is known
     /// not to have been made. One that came back late is.
     package func attempts(of run: RunID) async throws -> [AttemptView] {
-        try await look { tx in
-            var found: [AttemptView] = []
-            for row in try await tx.query(Self.listingAttempts, [.text(run.text)]) {
-                found.append(
+        try await attempts(of: [run])[run] ?? []
+    }
+
+    /// The attempts of these runs, each run's in order, at most 10,000 a call.
+    package func attempts(of runs: [RunID]) async throws -> [RunID: [AttemptView]] {
+        if runs.isEmpty { return [:] }
+        return try await look { tx in
+            var found: [RunID: [AttemptView]] = [:]
+            for row in try await tx.query(Self.listingAttempts, [.textArray(runs.map(\.text))]) {
+                found[RunID(try row.string("run")), default: []].append(
                     AttemptView(
                         invocation: InvocationID(try row.string("invocation")),
                         step: StepID(try row.string("step")),
@@ -55,6 +64,7 @@ extension LookStore {
                         endedAt: try row.instantOrNil("ended_at"),
                         outcome: try row.stringOrNil("outcome"),
                         isAmbiguous: try row.bool("ambiguous"),
+                        isIdempotent: try row.boolOrNil("is_idempotent"),
                         excerpt: try row.bytesOrNil("excerpt").map {
                             String(decoding: $0, as: UTF8.self)
                         }, lateAt: try row.instantOrNil("late_at")))
@@ -66,11 +76,15 @@ extension LookStore {
     static let listingAttempts = SQLStatement(
         "look_attempts",
         """
-        select a.invocation, e.step, a.number, a.fence, a.started_at, a.ambiguous, a.excerpt, a.late_at,
-            coalesce(a.late_at, a.ended_at) as ended_at,
+        select e.run, a.invocation, e.step, a.number, a.fence, a.started_at, a.ambiguous,
+            a.is_idempotent, a.excerpt, a.late_at, coalesce(a.late_at, a.ended_at) as ended_at,
             coalesce(a.late_outcome, a.outcome) as outcome
-        from (select customer from journey.runs where id = $1 limit 1) r
-        join journey.effects e on e.customer = r.customer and e.run = $1
+        from (
+            select r.customer, r.id
+            from unnest($1::text[]) k (id)
+            join journey.runs r on r.id = k.id
+        ) r
+        join journey.effects e on e.customer = r.customer and e.run = r.id
         join journey.effect_attempts a
             on a.customer = e.customer and a.invocation = e.invocation
         where a.outcome is null or a.outcome <> 'handed_back'

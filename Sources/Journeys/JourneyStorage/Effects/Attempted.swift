@@ -8,7 +8,7 @@ internal import TimeZones
 struct Attempted {
     /// What a lease is known by: enough to end it.
     struct Held {
-        let customer: Int64
+        var customer: Int64
         let invocation: String
         let fence: Int64
         let startedAt: Instant
@@ -28,7 +28,7 @@ struct Attempted {
         }
     }
 
-    let held: Held
+    var held: Held
     let outcome: String
     let isAmbiguous: Bool
     let excerpt: [UInt8]

@@ -56,7 +56,7 @@ package struct CommandStore: Sendable {
     /// Objects that one call takes.
     package static let batchLimit = 10_000
 
-    private let pool: PostgresPool
+    let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
 
@@ -79,6 +79,20 @@ package struct CommandStore: Sendable {
                 ])
             return audit
         }
+    }
+
+    /// A run that a source may speak of: one of its environment and app.
+    ///
+    /// - Returns: the run's target and its status; nil when there is none.
+    package func target(
+        _ run: RunID, environment: String, app: String?
+    ) async throws(PostgresError) -> (target: Target, status: String)? {
+        let rows = try await pool.query(
+            Self.finding,
+            [.text(storable(run.text)), .text(storable(environment)), .text(storable(app ?? ""))])
+        guard let row = rows.first else { return nil }
+        let target = Target(customer: CustomerID(try row.int64("customer")), run: run)
+        return (target, try row.string("status"))
     }
 
     /// What became of the commands of one call so far, by run.
@@ -109,6 +123,21 @@ package struct CommandStore: Sendable {
         }
     }
 
+    /// Has run events that were given up told again, for three days from now. No run waits for them, so no
+    /// turn is asked.
+    ///
+    /// - Returns: the audit's number, and how many wait for an attempt again.
+    package func tellAgain(
+        _ invocations: [InvocationID], _ request: Request
+    ) async throws -> (audit: Int64, count: Int) {
+        try await pool.withTransaction { tx in
+            let audit = try await Self.record(request, tx)
+            let rows = try await tx.query(
+                Self.tellingAgain, [.textArray(invocations.sorted().map(\.text))])
+            return (audit, Int(try rows.only().int64("count")))
+        }
+    }
+
     /// Has stuck customers' turns tried again, from the beginning.
     ///
     /// - Returns: the audit's number, and how many were set free.
@@ -123,7 +152,12 @@ package struct CommandStore: Sendable {
         }
     }
 
-    private static func record(
+    /// Notes a change that is made by other statements, before the first of them.
+    package func note(_ request: Request) async throws -> Int64 {
+        try await pool.withTransaction { tx in try await Self.record(request, tx) }
+    }
+
+    static func record(
         _ request: Request, _ tx: PostgresTransaction
     ) async throws(PostgresError) -> Int64 {
         try await tx.query(
@@ -134,6 +168,15 @@ package struct CommandStore: Sendable {
             ]
         ).only().int64("id")
     }
+
+    static let finding = SQLStatement(
+        "command_find",
+        """
+        select r.customer, r.status
+        from journey.runs r
+        join journey.customers c on c.id = r.customer
+        where r.id = $1 and c.environment = $2 and coalesce(c.app, '') = $3
+        """)
 
     static let auditing = SQLStatement(
         "command_audit",
@@ -184,6 +227,38 @@ package struct CommandStore: Sendable {
             returning 1
         )
         select count(*) from settled
+        """)
+
+    /// Lock order: (customer, invocation).
+    static let tellingAgain = SQLStatement(
+        "command_tell_again",
+        """
+        with dead as materialized (
+            select e.customer, e.invocation
+            from journey.effects e
+            where e.invocation = any ($1::text[]) and e.account = '$outbound'
+                and e.status in ('failed', 'timed_out', 'expired', 'unknown')
+            order by e.customer, e.invocation
+            for no key update of e
+        ), living as (
+            update journey.effects e
+            set status = 'pending', reason = null, result = null, ended_at = null, discarded = null,
+                retries = e.retries + 1,
+                deadline = date_trunc('milliseconds', clock_timestamp()) + interval '3 days'
+            from dead d
+            where e.customer = d.customer and e.invocation = d.invocation
+            returning e.*
+        ), queued as (
+            insert into journey.effect_queue (
+                customer, invocation, run, tool, account, due_at, deadline, attempt_timeout_ms, fence,
+                attempts, attempts_before
+            )
+            select customer, invocation, run, tool, account, clock_timestamp(), deadline,
+                attempt_timeout_ms, fence, attempts, attempts
+            from living
+            returning 1
+        )
+        select count(*) from queued
         """)
 
     /// Lock order: customer.

@@ -40,7 +40,7 @@ package struct DeadEffect: Sendable, Hashable {
     package var error: String?
     package var attempts: Int
     package var endedAt: Instant?
-    /// Whether its run failed with it, so that it can be attempted again.
+    /// Whether its run failed with it, or nothing waits for it (`outbound`): it can be attempted again.
     package var isRepairable: Bool
 }
 
@@ -136,15 +136,18 @@ extension LookStore {
             r.status = 'failed' and not exists (
                 select from journey.effects l
                 where l.customer = e.customer and l.run = e.run and l.requested_at > e.requested_at
-            ) as is_repairable
+                    and l.account is distinct from '$outbound'
+            ) or e.account = '$outbound' as is_repairable
         from journey.effects e
         join journey.runs r on r.customer = e.customer and r.id = e.run
         where e.status in ('failed', 'timed_out', 'expired', 'unknown') and e.discarded is null
             and (
-                e.status = 'unknown' or not $10 and r.status = 'failed' and not exists (
+                e.status = 'unknown' or not $10 and e.account = '$outbound'
+                or not $10 and r.status = 'failed' and not exists (
                     select from journey.effects l
                     where l.customer = e.customer and l.run = e.run
                         and l.requested_at > e.requested_at
+                        and l.account is distinct from '$outbound'
                 )
             )
             and ($1::bigint is null or e.customer = $1)

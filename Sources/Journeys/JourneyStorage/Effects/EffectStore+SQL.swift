@@ -1,6 +1,7 @@
 internal import Postgres
 
 extension EffectStore {
+    /// What is told to `outbound` (the account `$outbound`) waits for no run and no turn: it has happened.
     /// Lock order: the oldest of each account; it never waits. Customers whose turns are set aside are
     /// passed over: their unread inputs would put their effects off again and again.
     static let locking = SQLStatement(
@@ -13,11 +14,11 @@ extension EffectStore {
                 select q.customer, q.invocation, q.due_at, q.send_window
                 from journey.effect_queue q
                 where q.tool = k.tool and q.account = k.account and q.due_at <= now()
-                    and not exists (
+                    and (q.account = '$outbound' or not exists (
                         select from journey.set_aside s
                         where s.customer = q.customer
                             and (s.retry_at is null or s.retry_at > now())
-                    )
+                    ))
                 order by q.due_at
                 limit k.free
                 for update of q skip locked
@@ -43,7 +44,8 @@ extension EffectStore {
         """)
 
     /// Judges the rows that this transaction has locked. `$3` tells when the window of each opens, null for
-    /// an open one; `$7` to `$14` are the accounts in hand, with their rates and their rules. An effect whose
+    /// an open one; `$7` to `$14` are the accounts in hand, with their rates and their rules. An effect remembers whether the
+    /// account that leased it carries messages. An effect whose
     /// last attempt is lost is attempted again only where the receiver honours the key and attempts are left
     /// (S13): one that ends the process each time must not go on for ever.
     static let leasing = SQLStatement(
@@ -61,7 +63,10 @@ extension EffectStore {
             select q.customer, q.invocation, q.run, q.tool, q.account, q.fence, q.withdrawn,
                 q.deadline, q.attempts_before, q.lease_until is not null as is_lost, l.opens_at,
                 r.id is not null as is_live, r.workflow, r.environment, k.now,
-                exists (select from journey.inbox i where i.customer = q.customer) as has_unread,
+                q.account <> '$outbound'
+                    and exists (select from journey.inbox i where i.customer = q.customer)
+                    as has_unread,
+                a.channel is not null as is_message,
                 strpos((c.attributes -> 'unsubscribed')::text, '"' || a.channel || '"') > 0
                     and json_typeof(c.attributes -> 'unsubscribed') in ('array', 'string')
                     as is_unsubscribed,
@@ -94,7 +99,8 @@ extension EffectStore {
             join journey.customers m on m.id = q.customer
             join journey.customers c on c.id = coalesce(m.forwards_to, m.id)
             left join journey.runs r
-                on r.customer = q.customer and r.id = q.run and r.ended_at is null
+                on r.customer = q.customer and r.id = q.run
+                    and (r.ended_at is null or q.account = '$outbound')
             left join accounts a on a.tool = q.tool and a.account = q.account
         ), judged as materialized (
             select l.*,
@@ -158,12 +164,19 @@ extension EffectStore {
             where j.is_lost and j.verdict not in ('put_off', 'closed') and a.customer = j.customer
                 and a.invocation = j.invocation and a.fence = j.fence and a.ended_at is null
         ), started as (
-            insert into journey.effect_attempts (customer, invocation, number, fence, started_at)
-            select customer, invocation, attempts, fence, started_at from leased
+            insert into journey.effect_attempts (
+                customer, invocation, number, fence, started_at, is_idempotent
+            )
+            select l.customer, l.invocation, l.attempts, l.fence, l.started_at, a.is_idempotent
+            from leased l
+            left join accounts a on a.tool = l.tool and a.account = l.account
         ), told as (
             update journey.effects e
             set attempts = coalesce(n.attempts, e.attempts), fence = coalesce(n.fence, e.fence),
                 lost = e.lost + case when j.is_lost then 1 else 0 end,
+                is_message = case
+                    when j.verdict = 'leased' then j.is_message else e.is_message
+                end,
                 status = case when j.verdict = 'leased' then e.status else j.verdict end,
                 ended_at = case when j.verdict <> 'leased' then j.now end,
                 reason = case when j.verdict in ('withdrawn', 'suppressed') then j.reason end,
@@ -177,18 +190,20 @@ extension EffectStore {
             left join leased n on n.customer = j.customer and n.invocation = j.invocation
             where j.verdict not in ('put_off', 'closed') and e.customer = j.customer
                 and e.invocation = j.invocation
-            returning e.customer, e.invocation, e.run, e.step, e.status, e.result
+            returning e.customer, e.invocation, e.run, e.step, e.account, e.status, e.result,
+                e.is_message
         ), woken as (
             insert into journey.inbox (
                 customer, kind, payload, environment, app, routed_at
             )
             select coalesce(c.forwards_to, c.id), 'result',
                 json_build_object(
-                    'invocation', e.invocation, 'run', e.run, 'step', e.step, 'outcome', e.result),
+                    'invocation', e.invocation, 'run', e.run, 'step', e.step, 'outcome', e.result,
+                    'message', e.is_message and e.status = 'unknown'),
                 c.environment, c.app, date_trunc('milliseconds', clock_timestamp())
             from told e
             join journey.customers c on c.id = e.customer
-            where e.result is not null
+            where e.result is not null and e.account is distinct from '$outbound'
         ), counted as (
             insert into journey.counts (at, name, workflow, cause, amount)
             select j.now, 'suppressed', j.workflow, j.reason, count(*)
@@ -259,16 +274,18 @@ extension EffectStore {
             from held h
             where h.status is not null and e.customer = h.customer
                 and e.invocation = h.invocation
-            returning e.customer, e.invocation, e.run, e.step, e.result
+            returning e.customer, e.invocation, e.run, e.step, e.account, e.status, e.result,
+                e.is_message
         ), woken as (
             insert into journey.inbox (customer, kind, payload, environment, app, routed_at)
             select coalesce(c.forwards_to, c.id), 'result',
                 json_build_object(
-                    'invocation', e.invocation, 'run', e.run, 'step', e.step, 'outcome', e.result),
+                    'invocation', e.invocation, 'run', e.run, 'step', e.step, 'outcome', e.result,
+                    'message', e.is_message and e.status in ('succeeded', 'timed_out', 'unknown')),
                 c.environment, c.app, date_trunc('milliseconds', clock_timestamp())
             from ended e
             join journey.customers c on c.id = e.customer
-            where e.result is not null
+            where e.result is not null and e.account is distinct from '$outbound'
             order by e.customer, e.invocation
         ), late as (
             update journey.effect_attempts a

@@ -222,6 +222,26 @@ package struct EffectStore: Sendable {
 
     private func finish(_ attempts: [Attempted]) async throws -> [Bool] {
         if attempts.isEmpty { return [] }
+        var held = try await takeIn(attempts)
+        // The customer's record may have been merged while the attempt was under way: its rows are the
+        // survivor's then.
+        let missed = held.indices.filter { !held[$0] }
+        let survivors = try await survivors(of: missed.map { attempts[$0].held.customer })
+        var again: [(place: Int, attempt: Attempted)] = []
+        for place in missed {
+            var attempt = attempts[place]
+            guard let survivor = survivors[attempt.held.customer] else { continue }
+            attempt.held.customer = survivor
+            again.append((place, attempt))
+        }
+        if again.isEmpty { return held }
+        for (one, isHeld) in zip(again, try await takeIn(again.map(\.attempt))) {
+            held[one.place] = isHeld
+        }
+        return held
+    }
+
+    private func takeIn(_ attempts: [Attempted]) async throws -> [Bool] {
         let values = Self.values(of: attempts)
         return try await pool.withTransaction(retries: 3) { tx in
             let rows = try await tx.pipelineAndCommit([(Self.finishing, values)])[0]
@@ -231,13 +251,33 @@ package struct EffectStore: Sendable {
         }
     }
 
+    /// Into which records customers were merged; who was not has no entry.
+    private func survivors(of customers: [Int64]) async throws -> [Int64: Int64] {
+        if customers.isEmpty { return [:] }
+        var survivors: [Int64: Int64] = [:]
+        for row in try await pool.query(Self.followingForwards, [.int8Array(customers)]) {
+            survivors[try row.int64("id")] = try row.int64("forwards_to")
+        }
+        return survivors
+    }
+
+    static let followingForwards = SQLStatement(
+        "effect_follow_forwards",
+        """
+        select c.id, c.forwards_to
+        from journey.customers c
+        where c.id = any ($1::bigint[]) and c.forwards_to is not null
+        """)
+
     /// Puts effects back that were leased and not started, as at shutdown; the attempt does not count.
     package func handBack(_ leases: [LeasedEffect]) async throws {
         if leases.isEmpty { return }
+        let customers = leases.map(\.customer.number)
+        let survivors = try await survivors(of: customers)
         _ = try await pool.query(
             Self.handingBack,
             [
-                .int8Array(leases.map(\.customer.number)),
+                .int8Array(customers.map { survivors[$0] ?? $0 }),
                 .textArray(leases.map(\.request.invocation.text)),
                 .int8Array(leases.map(\.fence)), .timestamptzArray(leases.map(\.startedAt)),
             ])

@@ -34,6 +34,19 @@ package struct CustomerView: Sendable, Hashable {
         package var assignedAt: Instant
     }
 
+    /// A record that was merged into this one.
+    package struct Merged: Sendable, Hashable {
+        package var id: CustomerID
+        package var at: Instant
+    }
+
+    /// Another identified record that webhooks name together with this one.
+    package struct Conflict: Sendable, Hashable {
+        package var other: CustomerID
+        package var times: Int64
+        package var lastAt: Instant
+    }
+
     /// A date that is to start a run.
     package struct PendingDate: Sendable, Hashable {
         package var workflow: WorkflowID
@@ -56,6 +69,10 @@ package struct CustomerView: Sendable, Hashable {
     package var dates: [PendingDate]
     package var inputsTaken: Int64
     package var ids: [ExternalID]
+    /// Records that were merged into this one, the last one last.
+    package var merged: [Merged]
+    /// Identified records that it was not merged with, the last told first.
+    package var conflicts: [Conflict]
     /// Newest first, at most ``LookStore/tailLimit``.
     package var runs: [RunSummary]
     /// Newest first, at most ``LookStore/tailLimit``.
@@ -66,7 +83,8 @@ package struct CustomerView: Sendable, Hashable {
 /// Which deliveries to list.
 package struct DeliveryFilter: Sendable, Hashable {
     package var connector: String?
-    /// A state's word, or `unread` for those that no turn has looked at.
+    /// A state's word, `unread` for those that no turn has looked at, or `unknown` or `ignored` for processed
+    /// ones that became `connector.unknown` or `connector.ignored`.
     package var state: String?
     /// The provider's event id.
     package var providerEventID: String?
@@ -94,6 +112,14 @@ package struct DeliveryView: Sendable, Hashable {
     package var event: EventID?
 }
 
+/// How many deliveries of a connector are in a state.
+package struct DeliveryCount: Sendable, Hashable {
+    package var connector: String
+    /// As ``DeliveryFilter/state``.
+    package var state: String
+    package var count: Int64
+}
+
 /// Which events to list.
 package struct EventFilter: Sendable, Hashable {
     /// An external id; with ``environment`` and ``app`` it names one customer.
@@ -119,6 +145,8 @@ package struct EventView: Sendable, Hashable {
 /// Which effects to list.
 package struct EffectFilter: Sendable, Hashable {
     package var run: RunID?
+    /// The beginning of invocation ids, in lower-case hex.
+    package var prefix: String?
     package var status: String?
     package var tool: String?
     package var account: String?

@@ -26,6 +26,7 @@ extension LookStore {
                 (Self.listingEvents, [id, none, none, none, none, tail]), (Self.standing, [id]),
                 (Self.listingSubscriptions, [id]), (Self.listingSegments, [id]),
                 (Self.listingAssignments, [id]), (Self.listingDates, [id]),
+                (Self.listingMerged, [id]), (Self.listingConflicts, [id]),
             ])
             let row = try answers[0].only()
             return CustomerView(
@@ -55,6 +56,15 @@ extension LookStore {
                     CustomerView.ExternalID(
                         id: try row.string("external_id"), isOwn: try row.bool("is_own"),
                         linkedAt: try row.instant("linked_at"))
+                },
+                merged: try answers[9].map { row in
+                    CustomerView.Merged(
+                        id: CustomerID(try row.int64("merged")), at: try row.instant("at"))
+                },
+                conflicts: try answers[10].map { row in
+                    CustomerView.Conflict(
+                        other: CustomerID(try row.int64("other")), times: try row.int64("times"),
+                        lastAt: try row.instant("last_at"))
                 },
                 runs: try answers[2].map(Self.readSummary),
                 events: try answers[3].map { try Self.readLogged($0) },
@@ -108,6 +118,31 @@ extension LookStore {
         }
     }
 
+    /// Connectors that ever delivered, with when they last did.
+    package func activities() async throws -> [ConnectorActivityStore.Activity] {
+        try await look { tx in
+            try ConnectorActivityStore.activities(
+                try await tx.query(ConnectorActivityStore.reading, []))
+        }
+    }
+
+    /// Deliveries by connector and state, the largest sum first.
+    package func deliveryCounts(_ filter: DeliveryFilter) async throws -> [DeliveryCount] {
+        try await look { tx in
+            let rows = try await tx.query(
+                Self.countingDeliveries,
+                [
+                    .optional(filter.connector), .optional(filter.state), .optional(filter.since),
+                    .optional(filter.until),
+                ])
+            return try rows.map { row in
+                DeliveryCount(
+                    connector: try row.string("connector"), state: try row.string("state"),
+                    count: try row.int64("count"))
+            }
+        }
+    }
+
     /// What was counted between two times, summed by name, workflow and cause.
     package func counts(since: Instant, until: Instant) async throws -> [CountView] {
         try await look { tx in
@@ -135,13 +170,13 @@ extension LookStore {
             changedAt: try row.instant("changed_at"))
     }
 
-    private static func readLogged(_ row: PostgresRow) throws -> LoggedEvent {
+    static func readLogged(_ row: PostgresRow) throws -> LoggedEvent {
         LoggedEvent(
             ordinal: try row.int64("ordinal"), recordedAt: try row.instant("recorded_at"),
             event: try readEvent(try row.json("event")))
     }
 
-    private static func readDelivery(_ row: PostgresRow) throws(PostgresError) -> DeliveryView {
+    static func readDelivery(_ row: PostgresRow) throws(PostgresError) -> DeliveryView {
         DeliveryView(
             id: try row.int64("id"), connector: try row.string("connector"),
             providerEventID: try row.string("provider_event_id"),

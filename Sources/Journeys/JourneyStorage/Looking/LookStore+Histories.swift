@@ -40,6 +40,9 @@ extension LookStore {
                     decisions: [])
             }
             try await Self.readDecisions(into: &found, tx)
+            let horizon = try await tx.query(RetentionStore.readingHorizon, [.text("history")])
+                .first?.instant("since")
+            for id in found.keys { found[id]?.horizon = horizon }
             return runs.compactMap { found[$0.id] }
         }
     }

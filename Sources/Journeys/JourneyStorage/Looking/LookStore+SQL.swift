@@ -2,10 +2,12 @@ internal import Postgres
 
 // A condition whose parameter is null does not count: the planner drops it when it plans for the values.
 extension LookStore {
+    /// One snapshot for all that a look asks: what a turn moves meanwhile is seen before or after, never
+    /// half.
     static let readingOnly = SQLStatement(
         "look_read_only",
         """
-        set transaction read only
+        set transaction isolation level repeatable read, read only
         """)
 
     static let findingCustomer = SQLStatement(
@@ -21,7 +23,12 @@ extension LookStore {
         "look_runs",
         """
         select r.id, r.customer, r.workflow, r.version, r.key, r.environment, r.status, r.reason,
-            r.step, r.entered_at, r.ended_at, r.wake_at
+            r.step, r.entered_at, r.ended_at, r.wake_at,
+            (
+                select min(q.due_at) from journey.effect_queue q
+                where r.ended_at is null and q.customer = r.customer and q.run = r.id
+                    and q.withdrawn is null and q.account <> '$outbound'
+            ) as attempt_at
         from journey.runs r
         where ($1::bigint is null or r.customer = $1)
             and ($2::text is null or r.workflow = $2)
@@ -45,7 +52,12 @@ extension LookStore {
         "look_runs_by_prefix",
         """
         select r.id, r.customer, r.workflow, r.version, r.key, r.environment, r.status, r.reason,
-            r.step, r.entered_at, r.ended_at, r.wake_at
+            r.step, r.entered_at, r.ended_at, r.wake_at,
+            (
+                select min(q.due_at) from journey.effect_queue q
+                where r.ended_at is null and q.customer = r.customer and q.run = r.id
+                    and q.withdrawn is null and q.account <> '$outbound'
+            ) as attempt_at
         from journey.runs r
         where r.id ~>=~ $1::text and r.id ~<~ ($1::text || chr(1114111))
         order by r.id using ~<~
@@ -75,7 +87,8 @@ extension LookStore {
         "look_states",
         """
         select r.id, r.customer, r.workflow, r.version, r.key, r.environment, r.status, r.reason,
-            r.step, r.entered_at, r.ended_at, r.wake_at, r.digest, r.decisions, r.state
+            r.step, r.entered_at, r.ended_at, r.wake_at,
+            null::timestamptz as attempt_at, r.digest, r.decisions, r.state
         from unnest($1::bigint[], $2::text[]) k (customer, id)
         join journey.runs r on r.customer = k.customer and r.id = k.id
         """)
@@ -107,7 +120,12 @@ extension LookStore {
         "look_run",
         """
         select r.id, r.customer, r.workflow, r.version, r.key, r.environment, r.status, r.reason,
-            r.step, r.entered_at, r.ended_at, r.wake_at, r.state
+            r.step, r.entered_at, r.ended_at, r.wake_at,
+            (
+                select min(q.due_at) from journey.effect_queue q
+                where r.ended_at is null and q.customer = r.customer and q.run = r.id
+                    and q.withdrawn is null and q.account <> '$outbound'
+            ) as attempt_at, r.state
         from journey.runs r
         where r.id = $1
         limit 1
@@ -117,6 +135,15 @@ extension LookStore {
         "look_standing",
         """
         select date_trunc('milliseconds', clock_timestamp()) as now, i.unread, i.oldest_unread,
+            (
+                select count(*)
+                from (
+                    select from journey.inbox o
+                    where o.customer is not null and o.customer <> $1
+                        and o.recorded_at < i.oldest_unread
+                    limit 10000
+                ) n
+            ) as ahead,
             t.due_at as timer_due, s.since as aside_since, s.attempts as aside_attempts,
             s.error as aside_error, s.retry_at as aside_retry_at
         from (
@@ -146,7 +173,7 @@ extension LookStore {
         """
         select e.customer, e.invocation, e.run, e.step, e.attempt_group, e.tool, e.account,
             e.status, e.reason, e.attempts, e.requested_at, e.deadline, e.ended_at, e.result,
-            q.lease_until, case when q.lease_until is null then q.due_at end as due_at
+            e.not_before, e.send_window, e.discarded, q.lease_until, case when q.lease_until is null then q.due_at end as due_at
         from journey.effects e
         left join journey.effect_queue q
             on q.customer = e.customer and q.invocation = e.invocation
@@ -157,6 +184,10 @@ extension LookStore {
             and ($5::text is null or e.account = $5)
             and ($6::timestamptz is null or e.requested_at >= $6)
             and ($7::timestamptz is null or e.requested_at < $7)
+            and (
+                $9::text is null
+                or e.invocation >= $9 and e.invocation < $9 || 'g' and starts_with(e.invocation, $9)
+            )
         order by e.requested_at desc, e.invocation
         limit $8::integer
         """)
@@ -219,6 +250,31 @@ extension LookStore {
         limit 1000
         """)
 
+    /// Also those that were merged into what was merged into this one.
+    static let listingMerged = SQLStatement(
+        "look_merged",
+        """
+        select m.merged, m.at
+        from journey.customers c
+        join journey.merges m on m.merged = c.id
+        where c.forwards_to = $1
+        order by m.at, m.merged
+        limit 1000
+        """)
+
+    static let listingConflicts = SQLStatement(
+        "look_conflicts",
+        """
+        select n.other, n.times, n.last_at
+        from (
+            select c.other, c.times, c.last_at from journey.identity_conflicts c where c.one = $1
+            union all
+            select c.one, c.times, c.last_at from journey.identity_conflicts c where c.other = $1
+        ) n
+        order by n.last_at desc, n.other
+        limit 100
+        """)
+
     static let listingEvents = SQLStatement(
         "look_events",
         """
@@ -240,12 +296,47 @@ extension LookStore {
             d.body_bytes, d.state, d.reason, d.event
         from journey.deliveries d
         where ($1::text is null or d.connector = $1)
-            and ($2::text is null or coalesce(d.state, 'unread') = $2)
+            and ($2::text is null or $2 not in ('unknown', 'ignored')
+                and coalesce(d.state, 'unread') = $2
+                or $2 in ('unknown', 'ignored') and d.state = 'processed' and exists (
+                    select from journey.event_ids i
+                    join journey.events e
+                        on e.customer = i.customer and e.ordinal = i.ordinal
+                            and e.recorded_at = i.recorded_at
+                    where i.id = d.event and e.name = 'connector.' || $2
+                ))
             and ($3::text is null or d.provider_event_id = $3)
             and ($4::timestamptz is null or d.received_at >= $4)
             and ($5::timestamptz is null or d.received_at < $5)
         order by d.received_at desc, d.id desc
         limit $6::integer
+        """)
+
+    /// What a turn processed and made nothing of is told apart by its event.
+    static let countingDeliveries = SQLStatement(
+        "look_delivery_counts",
+        """
+        with told as (
+            select d.connector,
+                case
+                    when d.state = 'processed' and e.name = 'connector.unknown' then 'unknown'
+                    when d.state = 'processed' and e.name = 'connector.ignored' then 'ignored'
+                    else coalesce(d.state, 'unread')
+                end as state
+            from journey.deliveries d
+            left join journey.event_ids i on d.state = 'processed' and i.id = d.event
+            left join journey.events e
+                on e.customer = i.customer and e.ordinal = i.ordinal
+                    and e.recorded_at = i.recorded_at and e.name like 'connector.%'
+            where ($1::text is null or d.connector = $1)
+                and ($3::timestamptz is null or d.received_at >= $3)
+                and ($4::timestamptz is null or d.received_at < $4)
+        )
+        select t.connector, t.state, count(*) as count
+        from told t
+        where $2::text is null or t.state = $2
+        group by t.connector, t.state
+        order by count(*) desc, t.connector, t.state
         """)
 
     static let showingDelivery = SQLStatement(

@@ -29,43 +29,6 @@ package struct LookStore: Sendable {
         }
     }
 
-    /// Runs whose id begins with `prefix`, in id order; for ids that people cut short.
-    /// - Parameter limit: 1 to ``listLimit``; 2 are enough to tell whether a prefix names one run.
-    package func runs(prefix: String, limit: Int = 2) async throws -> [RunSummary] {
-        try await look { tx in
-            try await tx.query(
-                Self.listingRunsByPrefix, [.text(storable(prefix)), Self.limit(limit)]
-            ).map(Self.readSummary)
-        }
-    }
-
-    /// One run; nil when there is none.
-    package func run(_ id: RunID) async throws -> RunView? {
-        try await look { tx in
-            guard let row = try await tx.query(Self.showingRun, [.text(id.text)]).first else {
-                return nil
-            }
-            let summary = try Self.readSummary(row)
-            let state = try readObject(try row.json("state"), "run \(id)")
-            let customer = PostgresValue.int8(summary.customer.number)
-            let answers = try await tx.pipeline([
-                (
-                    Self.listingEffects,
-                    [
-                        customer, .text(id.text), .null, .null, .null, .null, .null,
-                        Self.limit(Self.listLimit),
-                    ]
-                ),
-                (Self.standing, [customer]),
-            ])
-            let standing = try answers[1].only()
-            return RunView(
-                summary: summary, run: try Run(state: state),
-                effects: try answers[0].map(Self.readEffect),
-                standing: try Self.readStanding(standing), now: try standing.instant("now"))
-        }
-    }
-
     /// A run's decisions in order, from the number `first` on, at most ``listLimit``.
     package func history(_ id: RunID, from first: Int = 0) async throws -> [HistoryRow] {
         try await look { tx in
@@ -95,6 +58,7 @@ package struct LookStore: Sendable {
                     .optional(customer), .optional(filter.run?.text), .optional(filter.status),
                     .optional(filter.tool), .optional(filter.account), .optional(filter.since),
                     .optional(filter.until), Self.limit(filter.limit),
+                    .optional(filter.prefix.map(storable)),
                 ])
             return try rows.map(Self.readEffect)
         }
@@ -150,13 +114,15 @@ package struct LookStore: Sendable {
             environment: try row.string("environment"), status: try row.string("status"),
             reason: try row.stringOrNil("reason"), step: try row.stringOrNil("step"),
             enteredAt: try row.instant("entered_at"), endedAt: try row.instantOrNil("ended_at"),
-            wakeAt: try row.instantOrNil("wake_at"))
+            wakeAt: try row.instantOrNil("wake_at"),
+            attemptAt: try row.instantOrNil("attempt_at"))
     }
 
     static func readStanding(_ row: PostgresRow) throws(PostgresError) -> CustomerStanding {
         var standing = CustomerStanding(
             unreadInputs: Int(try row.int64("unread")),
             oldestUnread: try row.instantOrNil("oldest_unread"),
+            inputsAhead: Int(try row.int64("ahead")),
             timerDue: try row.instantOrNil("timer_due"), setAside: nil)
         if let since = try row.instantOrNil("aside_since") {
             standing.setAside = CustomerStanding.SetAside(
@@ -167,7 +133,7 @@ package struct LookStore: Sendable {
         return standing
     }
 
-    private static func readEffect(_ row: PostgresRow) throws -> EffectView {
+    static func readEffect(_ row: PostgresRow) throws -> EffectView {
         let invocation = try row.string("invocation")
         let result = try row.jsonOrNil("result")
         return EffectView(
@@ -179,7 +145,11 @@ package struct LookStore: Sendable {
             requestedAt: try row.instant("requested_at"), deadline: try row.instant("deadline"),
             endedAt: try row.instantOrNil("ended_at"), dueAt: try row.instantOrNil("due_at"),
             leaseUntil: try row.instantOrNil("lease_until"),
-            result: try result.map { .object(try readObject($0, "result of effect \(invocation)")) }
-        )
+            result: try result.map {
+                .object(try readObject($0, "result of effect \(invocation)"))
+            }, notBefore: try row.instantOrNil("not_before"),
+            window: try row.jsonOrNil("send_window").flatMap {
+                AttemptWindow(json: try readObject($0, "window of effect \(invocation)"))
+            }, discarded: try row.int64OrNil("discarded"))
     }
 }

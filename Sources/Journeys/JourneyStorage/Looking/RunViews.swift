@@ -43,61 +43,14 @@ package struct RunSummary: Sendable, Hashable {
     package var step: String?
     package var enteredAt: Instant
     package var endedAt: Instant?
+    /// When the run is looked at by time, as its row has it.
     package var wakeAt: Instant?
-}
+    /// When the effect that it waits for is looked at next: its next attempt, which is not due before its
+    /// window opens, or the end of the attempt in flight.
+    package var attemptAt: Instant?
 
-/// A run with everything that says why it is where it is.
-package struct RunView: Sendable, Hashable {
-    package var summary: RunSummary
-    package var run: Run
-    package var effects: [EffectView]
-    package var standing: CustomerStanding
-    /// The database's time of the look.
-    package var now: Instant
-
-    /// Why the run does not move at this moment, the foremost reason first.
-    package enum Hold: Sendable, Hashable {
-        case ended(status: String, reason: String?)
-        /// The customer's turns fail; no more are tried until an operator acts.
-        case stuck(error: String)
-        /// The customer's last turn failed.
-        case retrying(error: String, at: Instant)
-        /// Inputs wait for the customer's next turn: is a worker running?
-        case unreadInputs(count: Int, since: Instant)
-        /// A timer is due and was not taken: is a worker running?
-        case overdue(since: Instant)
-        case effect(EffectView)
-        case timer(due: Instant)
-        case events(until: Instant)
-    }
-
-    package var holds: [Hold] {
-        if summary.endedAt != nil {
-            return [.ended(status: summary.status, reason: summary.reason)]
-        }
-        var holds: [Hold] = []
-        if let aside = standing.setAside {
-            if let at = aside.retryAt {
-                holds.append(.retrying(error: aside.error, at: at))
-            } else {
-                holds.append(.stuck(error: aside.error))
-            }
-        }
-        if let since = standing.oldestUnread {
-            holds.append(.unreadInputs(count: standing.unreadInputs, since: since))
-        }
-        if let due = standing.timerDue, due < now { holds.append(.overdue(since: due)) }
-        switch run.position?.waiting {
-        case .effect(let invocation, requestedOrdinal: _):
-            if let effect = effects.first(where: { $0.invocation == invocation }) {
-                holds.append(.effect(effect))
-            }
-        case .delay(let due), .window(opens: let due): holds.append(.timer(due: due))
-        case .events(mark: _, let due): holds.append(.events(until: due))
-        case nil: break
-        }
-        return holds
-    }
+    /// When something happens next without an input; nil for never.
+    package var nextWake: Instant? { [wakeAt, attemptAt].compactMap(\.self).min() }
 }
 
 /// What stands between a customer and its next turn.
@@ -113,6 +66,8 @@ package struct CustomerStanding: Sendable, Hashable {
 
     package var unreadInputs: Int
     package var oldestUnread: Instant?
+    /// Unread inputs of others that came before the oldest; at most 10,000.
+    package var inputsAhead = 0
     package var timerDue: Instant?
     package var setAside: SetAside?
 }
@@ -138,6 +93,15 @@ package struct EffectView: Sendable, Hashable {
     /// Until when the attempt in flight may last.
     package var leaseUntil: Instant?
     package var result: JSONValue?
+    /// No attempt starts before it; nil for one that was requested by an earlier version.
+    package var notBefore: Instant?
+    /// An attempt starts only while this is open; nil for always.
+    package var window: AttemptWindow?
+    /// The audit's number under which somebody settled it by hand.
+    package var discarded: Int64?
+
+    /// The error's word of one that ended without success.
+    package var error: String? { result?["error"]?.string }
 }
 
 /// One row of a run's history.

@@ -29,7 +29,7 @@ package struct StartStore: Sendable {
         }
     }
 
-    private let pool: PostgresPool
+    let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
 

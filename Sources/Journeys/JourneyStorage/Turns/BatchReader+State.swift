@@ -59,6 +59,17 @@ extension BatchReader {
         }
     }
 
+    /// Notes that events recorded before may have been let go. Who was made later has lost none.
+    mutating func takeHorizon(_ since: Instant) {
+        for id in customers {
+            change(id) { draft in
+                guard draft.record.createdAt < since else { return }
+                // As above: an event may give itself a time up to a day after it was recorded.
+                draft.eventsKnownSince = max(draft.eventsKnownSince, since + .seconds(86_400))
+            }
+        }
+    }
+
     mutating func takeBodies(_ rows: PostgresRows) throws(PostgresError) {
         var bodies: [EventID: [UInt8]] = [:]
         for row in rows { bodies[EventID(try row.string("id"))] = try row.bytes("body") }

@@ -27,7 +27,8 @@ struct BatchReader {
                 app: try row.stringOrNil("app"), attributes: JSONObject(),
                 inputsTaken: try row.int64("inputs_taken"),
                 createdAt: try row.instant("created_at"),
-                definitionsSeen: try row.int64("definitions_seen"))
+                definitionsSeen: try row.int64("definitions_seen"),
+                givenUntil: try row.instantOrNil("given_until"))
             drafts[id] = LoadedBatch.Draft(record: record)
             let attributes = try row.json("attributes")
             let setters = try row.json("attribute_setters")
@@ -143,6 +144,13 @@ struct BatchReader {
         }
     }
 
+    /// Who has a stored delivery offered again.
+    var replayedCustomers: [CustomerID] {
+        drafts.filter { _, draft in
+            draft.inputs.contains { if case .replay = $0.content { true } else { false } }
+        }.keys.sorted()
+    }
+
     /// What unread inputs would start runs by, each with its customer.
     var arrivingCauses: [(customer: CustomerID, cause: String)] {
         drafts.sorted { $0.key < $1.key }.flatMap { id, draft in
@@ -222,10 +230,10 @@ struct BatchReader {
 
 extension Event {
     /// Stands in for an event whose id is kept longer than its content.
-    fileprivate static func forgotten(_ id: EventID, at recordedAt: Instant) -> Event {
+    static func forgotten(_ id: EventID, at recordedAt: Instant) -> Event {
         Event(
             id: id, connector: "", providerEventID: "", providerType: nil,
-            name: "connector.forgotten", trust: .provider, person: Person(id: nil),
+            name: Event.forgottenName, trust: .provider, person: Person(id: nil),
             occurredAt: recordedAt, receivedAt: recordedAt, environment: "",
             properties: JSONObject())
     }
@@ -239,12 +247,14 @@ private struct InputFields {
     let delivery: StoredDelivery?
     let isBodyGone: Bool
     let payload: [UInt8]?
+    let mayStart: Bool
 
     init(_ row: PostgresRow) throws(PostgresError) {
         sequence = try row.int64("sequence")
         recordedAt = try row.instant("recorded_at")
         kind = try row.string("kind")
         payload = try row.jsonOrNil("payload")
+        mayStart = try row.bool("starts")
         let body = try row.bytesOrNil("body")
         isBodyGone = body == nil
         if let id = try row.int64OrNil("delivery"),
@@ -261,7 +271,8 @@ private struct InputFields {
     }
 
     func input() throws(StoredRowError) -> TurnInput {
-        TurnInput(sequence: sequence, recordedAt: recordedAt, content: try content())
+        TurnInput(
+            sequence: sequence, recordedAt: recordedAt, content: try content(), mayStart: mayStart)
     }
 
     private func content() throws(StoredRowError) -> TurnInput.Content {
@@ -269,6 +280,16 @@ private struct InputFields {
         case (.delivery, _, .some) where isBodyGone:
             throw StoredRowError(what: "input \(sequence)", fact: "its body is gone")
         case (.delivery, _, let delivery?): return .delivery(delivery)
+        case (.replay, let payload?, let delivery?):
+            let object = try readObject(payload, "replay")
+            let replay = try readForm("replay") { () throws(StoredFormError) in
+                try Replay(json: object)
+            }
+            // A body that went meanwhile is not mapped: the replay then does nothing.
+            return .replay(
+                delivery,
+                isBodyGone
+                    ? Replay(remaps: false, withholding: nil, audit: replay.audit) : replay)
         case (.event, let payload?, _): return .event(try readEvent(payload))
         case (.result, let payload?, _): return .result(try readResult(payload))
         case (.command, let payload?, _): return .command(try readCommand(payload))

@@ -21,8 +21,12 @@ struct BatchWriter {
         now = batch.now
         knownEvents = batch.knownEvents
         var deliveries: [Int64: StoredDelivery] = [:]
-        for case .delivery(let delivery) in batch.turns.flatMap({ $0.inputs.map(\.content) }) {
-            deliveries[delivery.id] = delivery
+        for content in batch.turns.flatMap({ $0.inputs.map(\.content) }) {
+            switch content {
+            case .delivery(let delivery), .replay(let delivery, _):
+                deliveries[delivery.id] = delivery
+            case .event, .result, .command, .start, .exit, .schedule: break
+            }
         }
         self.deliveries = deliveries
     }
@@ -35,10 +39,12 @@ struct BatchWriter {
         // Before withdrawals: what a turn asks for and takes back at once never becomes due.
         if results.contains(where: { !$0.requests.isEmpty }) { statements.append(insertEffects) }
         if let withdrawEffects { statements.append(withdrawEffects) }
+        if results.contains(where: { !$0.outbound.isEmpty }) { statements.append(insertOutbound) }
         if results.contains(where: { !$0.renewals.isEmpty }) { statements.append(requeueEffects) }
         if results.contains(where: { !$0.commands.isEmpty }) { statements.append(insertOutcomes) }
         if results.contains(where: { !$0.events.isEmpty }) { statements.append(insertEvents) }
-        if let writeSubscriptions { statements.append(writeSubscriptions) }
+        if let placeRevisions { statements.append(placeRevisions) }
+        statements += subscriptionStatements + transferStatements
         statements += stateStatements
         if results.contains(where: { !$0.deliveries.isEmpty }) { statements.append(markDeliveries) }
         if results.contains(where: { !$0.decisions.isEmpty }) { statements.append(insertHistory) }
@@ -68,10 +74,13 @@ struct BatchWriter {
     // MARK: Runs
 
     private var updateRuns: (SQLStatement, [PostgresValue]) {
-        let runs = results.flatMap { $0.changedRuns.sorted { $0.id < $1.id } }
+        let changed = results.flatMap { result in
+            result.changedRuns.sorted { $0.id < $1.id }.map { (result.customer.id.number, $0) }
+        }
+        let runs = changed.map(\.1)
         return (
             TurnStore.updatingRuns,
-            [.int8Array(runs.map(\.customer.number)), .textArray(runs.map(\.id.text))]
+            [.int8Array(changed.map(\.0)), .textArray(runs.map(\.id.text))]
                 + movingColumns(runs)
         )
     }
@@ -134,6 +143,7 @@ struct BatchWriter {
                 .textArray(requests.map { JSONValue.object($0.1.retry.stored).text }),
                 .timestamptzArray(requests.map(\.1.notBefore)),
                 .textArray(requests.map { $0.1.window.map { JSONValue.object($0.json).text } }),
+                .textArray(requests.map { $0.1.withheld.map(storable) }),
             ]
         )
     }
@@ -143,8 +153,10 @@ struct BatchWriter {
         let named = results.flatMap { result in
             result.withdrawals.map { (result.customer.id.number, $0) }
         }
+        // A run may have been another record's when it ended: its rows are this customer's now.
         let ended = results.flatMap { result in
             (result.changedRuns + result.newRuns).filter { $0.endedAt != nil }
+                .map { (result.customer.id.number, $0) }
         }
         if named.isEmpty, ended.isEmpty { return nil }
         return (
@@ -152,8 +164,8 @@ struct BatchWriter {
             [
                 .int8Array(named.map(\.0)), .textArray(named.map(\.1.invocation.text)),
                 .textArray(named.map { storable($0.1.reason) }),
-                .int8Array(ended.map(\.customer.number)), .textArray(ended.map(\.id.text)),
-                .textArray(ended.map { storable($0.status.reason ?? $0.status.word) }),
+                .int8Array(ended.map(\.0)), .textArray(ended.map(\.1.id.text)),
+                .textArray(ended.map { storable($0.1.status.reason ?? $0.1.status.word) }),
                 .timestamptz(now),
             ]
         )
@@ -182,18 +194,19 @@ struct BatchWriter {
         )
     }
 
-    private var writeSubscriptions: (SQLStatement, [PostgresValue])? {
-        let states = results.flatMap { result in
-            result.subscriptions.map { (result.customer, $0) }
+    /// The newest revision is the one that repeats are compared with.
+    private var placeRevisions: (SQLStatement, [PostgresValue])? {
+        let events = results.flatMap { result in
+            result.events.filter { result.revised.contains($0.event.id) }
+                .map { (result.customer.id.number, $0) }
         }
-        if states.isEmpty { return nil }
+        if events.isEmpty { return nil }
         return (
-            TurnStore.writingSubscriptions,
+            TurnStore.placingRevisions,
             [
-                .int8Array(states.map(\.0.id.number)), .textArray(states.map(\.1.id.connector)),
-                .textArray(states.map { storable($0.1.id.key) }),
-                .textArray(states.map(\.0.environment)),
-                .textArray(states.map { JSONValue.object($0.1.json).text }), .timestamptz(now),
+                .textArray(events.map(\.1.event.id.text)), .int8Array(events.map(\.0)),
+                .int8Array(events.map(\.1.ordinal)),
+                .timestamptzArray(events.map(\.1.recordedAt)),
             ]
         )
     }

@@ -56,15 +56,23 @@ extension TurnInput {
         switch content {
         case .result(let result): result.run
         case .command(let command): command.run
-        case .delivery, .event, .start, .exit, .schedule: nil
+        case .delivery, .event, .start, .exit, .schedule, .replay: nil
         }
     }
 
     /// A delivery with the event that an earlier one of its id became.
     fileprivate func comparing(with earlier: [EventID: Event]) -> TurnInput {
-        guard case .delivery(var delivery) = content, let id = event, let first = earlier[id]
-        else { return self }
-        delivery.earlier = first
-        return TurnInput(sequence: sequence, recordedAt: recordedAt, content: .delivery(delivery))
+        guard let id = event, let first = earlier[id] else { return self }
+        var input = self
+        switch content {
+        case .delivery(var delivery):
+            delivery.earlier = first
+            input.content = .delivery(delivery)
+        case .replay(var delivery, let replay):
+            delivery.earlier = first
+            input.content = .replay(delivery, replay)
+        case .event, .result, .command, .start, .exit, .schedule: break
+        }
+        return input
     }
 }

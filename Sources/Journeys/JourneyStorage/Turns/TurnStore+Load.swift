@@ -12,13 +12,15 @@ extension TurnStore {
     }
 
     /// Loads everything that the turns of `customers` will read; this transaction has locked them.
+    ///
+    /// - Parameter takesInputs: false for a merge, which leaves unread inputs unread.
     static func load(
         _ customers: [CustomerID], revision: Int64, _ cache: DefinitionCache,
-        _ tx: PostgresTransaction, features: FeatureDoor? = nil
+        _ tx: PostgresTransaction, features: FeatureDoor? = nil, takesInputs: Bool = true
     ) async throws(PostgresError) -> (LoadedBatch, DefinitionSet) {
         var definitions = try await DefinitionStore.definitions(revision: revision, in: cache, tx)
         var reader = BatchReader()
-        try await loadRows(customers, definitions, &reader, tx)
+        try await loadRows(customers, definitions, &reader, tx, takesInputs: takesInputs)
         try await loadByInput(&reader, tx)
         // The live versions stay those that the rows were loaded for, whatever the cache has met since.
         let older = reader.versions.filter {
@@ -38,7 +40,7 @@ extension TurnStore {
 
     private static func loadRows(
         _ customers: [CustomerID], _ definitions: DefinitionSet, _ reader: inout BatchReader,
-        _ tx: PostgresTransaction
+        _ tx: PostgresTransaction, takesInputs: Bool
     ) async throws(PostgresError) {
         let ids = PostgresValue.int8Array(customers.map(\.number))
         let limited = definitions.live.filter { $0.definition.entry.reentry != .everyTime }
@@ -47,7 +49,8 @@ extension TurnStore {
             (
                 loadingInputs,
                 [
-                    ids, .int4(Int32(CustomerTurn.inputLimit)), .int8(LoadLimits.bytesOfCustomer),
+                    ids, .int4(takesInputs ? Int32(CustomerTurn.inputLimit) : 0),
+                    .int8(LoadLimits.bytesOfCustomer),
                     .int8(LoadLimits.bytesOfBatch),
                 ]
             ),
@@ -56,7 +59,7 @@ extension TurnStore {
             (loadingLog, [ids, .int4(LoadLimits.log)]), (loadingSubscriptions, [ids]),
         ])
         try reader.takeCustomers(answers[0])
-        try reader.takeInputs(answers[1])
+        if takesInputs { try reader.takeInputs(answers[1]) }
         try reader.takeRuns(answers[2])
         try reader.takeEntries(answers[3])
         try reader.takeLog(answers[4])
@@ -71,6 +74,7 @@ extension TurnStore {
         let arriving = reader.arrivingEvents
         let causes = reader.arrivingCauses
         let resultRuns = reader.resultRuns
+        let replayed = reader.replayedCustomers
         let events = PostgresValue.textArray(arriving.map(\.event.text))
         var statements: [(SQLStatement, [PostgresValue])] = []
         if !causes.isEmpty {
@@ -95,12 +99,22 @@ extension TurnStore {
                     ]
                 ))
         }
+        if !replayed.isEmpty {
+            statements.append(
+                (
+                    loadingSubscribed,
+                    [.int8Array(replayed.map(\.number)), .int4(LoadLimits.log)]
+                ))
+        }
         if statements.isEmpty { return }
         let answers = try await tx.pipeline(statements)
         if !causes.isEmpty {
             try reader.takeEarlier(answers[0])
             try reader.takeCauses(answers[1])
         }
-        if !resultRuns.isEmpty, let rows = answers.last { try reader.takeRuns(rows) }
+        if !replayed.isEmpty, let rows = answers.last { try reader.takeLog(rows) }
+        if !resultRuns.isEmpty {
+            try reader.takeRuns(answers[causes.isEmpty ? 0 : 2])
+        }
     }
 }

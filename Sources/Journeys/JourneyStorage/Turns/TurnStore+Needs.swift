@@ -49,6 +49,10 @@ extension TurnStore {
             ) { (reader, rows) throws(PostgresError) in
                 try reader.takeHistory(rows, since: history.since, limit: HistoryReach.limit)
             }
+            ask(RetentionStore.readingHorizon, [.text("events")]) {
+                (reader, rows) throws(PostgresError) in
+                if let since = try rows.first?.instant("since") { reader.takeHorizon(since) }
+            }
         }
         if !asked.isEmpty {
             let answers = try await tx.pipeline(asked.map(\.statement))

@@ -110,7 +110,7 @@ extension TurnStore {
         "turn_load_customers",
         """
         select c.id, c.environment, c.app, c.attributes, c.attribute_setters, c.inputs_taken,
-            c.forwards_to, c.created_at, c.definitions_seen,
+            c.forwards_to, c.created_at, c.definitions_seen, c.given_until,
             exists (select from journey.set_aside s where s.customer = c.id) as is_set_aside,
             date_trunc('milliseconds', b.now) as now
         from (select clock_timestamp() as now) b
@@ -151,7 +151,8 @@ extension TurnStore {
             from listed l
         )
         select l.customer, l.sequence, l.kind, l.recorded_at, l.is_loaded, l.delivery, l.connector,
-            l.provider_event_id, l.delivery_received_at, i.payload, b.body
+            l.provider_event_id, l.delivery_received_at, i.payload, b.body,
+            coalesce(i.starts, true) as starts
         from loaded l
         left join journey.inbox i on l.is_loaded and i.sequence = l.sequence
         left join journey.delivery_bodies b
@@ -344,6 +345,23 @@ extension TurnStore {
         join journey.event_ids i on i.id = w.id
         left join journey.events e
             on e.customer = i.customer and e.ordinal = i.ordinal and e.recorded_at = i.recorded_at
+        """)
+
+    /// The newest `$2` events a customer that tell of a subscription: an event that is mapped anew takes back
+    /// what it had set of one.
+    static let loadingSubscribed = SQLStatement(
+        "turn_load_subscribed",
+        """
+        select e.customer, e.ordinal, e.recorded_at, e.event
+        from unnest($1::bigint[]) w (customer)
+        cross join lateral (
+            select e.customer, e.ordinal, e.recorded_at, e.event
+            from journey.events e
+            where e.customer = w.customer
+                and e.event #>> '{properties,subscription_key}' is not null
+            order by e.ordinal desc
+            limit $2
+        ) e
         """)
 
     static let loadingCauses = SQLStatement(

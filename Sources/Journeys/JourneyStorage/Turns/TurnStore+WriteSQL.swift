@@ -86,19 +86,25 @@ extension TurnStore {
             from unnest(
                 $1::bigint[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[],
                 $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::bigint[],
-                $12::text[], $13::timestamptz[], $14::text[]
+                $12::text[], $13::timestamptz[], $14::text[], $15::text[]
             ) n (
                 customer, invocation, run, step, attempt_group, tool, account, request,
-                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window
+                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window, withheld
             )
         ), stored as (
             insert into journey.effects (
                 customer, invocation, run, step, attempt_group, tool, account, request,
-                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window
+                requested_at, deadline, attempt_timeout_ms, retry, not_before, send_window,
+                status, reason, result, ended_at
             )
             select customer, invocation, run, step, attempt_group, tool, account, request::json,
                 requested_at, deadline, attempt_timeout_ms, retry::json, not_before,
-                send_window::json
+                send_window::json, case when withheld is null then 'pending' else 'suppressed' end,
+                withheld,
+                case
+                    when withheld is not null
+                        then json_build_object('outcome', 'suppressed', 'reason', withheld)
+                end, case when withheld is not null then requested_at end
             from requested
         )
         insert into journey.effect_queue (
@@ -108,6 +114,7 @@ extension TurnStore {
         select customer, invocation, run, tool, coalesce(account, ''), not_before, deadline,
             attempt_timeout_ms, send_window::json
         from requested
+        where withheld is null
         """)
 
     /// An effect between attempts is taken off the queue (S12). One whose attempt is in flight is only
@@ -137,7 +144,8 @@ extension TurnStore {
             where q.customer = any ($1::bigint[] || $4::bigint[])
                 and (
                     (q.customer, q.invocation) in (select * from unnest($1::bigint[], $2::text[]))
-                    or (q.customer, q.run) in (select * from unnest($4::bigint[], $5::text[]))
+                    or q.account <> '$outbound'
+                        and (q.customer, q.run) in (select * from unnest($4::bigint[], $5::text[]))
                 )
             order by q.customer, q.invocation
             for update of q
@@ -190,6 +198,21 @@ extension TurnStore {
         from logged l
         left join placed p on p.id = l.id and p.customer = l.customer
         where p.id is null and not l.is_known
+        """)
+
+    /// Lock order: id, waiting for a turn of another customer that holds one.
+    static let placingRevisions = SQLStatement(
+        "turn_place_revisions",
+        """
+        update journey.event_ids i
+        set customer = r.customer, ordinal = r.ordinal, recorded_at = r.recorded_at
+        from (
+            select id, customer, ordinal, recorded_at
+            from unnest($1::text[], $2::bigint[], $3::bigint[], $4::timestamptz[])
+                r (id, customer, ordinal, recorded_at)
+            order by id
+        ) r
+        where i.id = r.id
         """)
 
     static let markingDeliveries = SQLStatement(

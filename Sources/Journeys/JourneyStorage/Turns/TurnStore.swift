@@ -184,7 +184,7 @@ package struct TurnStore: Sendable {
         failPoint("turn.committed")
         report.turns = results.count
         report.inputs = results.reduce(0) { $0 + $1.takenInputs.count }
-        report.requestedEffects = results.reduce(0) { $0 + $1.requests.count }
+        report.requestedEffects = results.reduce(0) { $0 + $1.requests.count + $1.outbound.count }
         return report
     }
 

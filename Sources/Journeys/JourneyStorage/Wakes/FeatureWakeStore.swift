@@ -1,4 +1,5 @@
 package import Postgres
+package import TimeZones
 
 /// Has customers looked at whose feature access has changed (S22).
 package struct FeatureWakeStore: Sendable {
@@ -28,6 +29,28 @@ package struct FeatureWakeStore: Sendable {
             return Int(try row.int64("woken"))
         }
     }
+
+    /// Up to when changes have woken those whom they concern, by the feature house's clock; nil when nobody
+    /// has looked yet.
+    package func seenUntil() async throws(PostgresError) -> Instant? {
+        try await pool.query(Self.readingPlace).first?.instant("seen_until")
+    }
+
+    /// Keeps the place; one that another worker has kept further on stays.
+    package func keep(seenUntil: Instant) async throws(PostgresError) {
+        _ = try await pool.query(Self.keepingPlace, [.timestamptz(seenUntil)])
+    }
+
+    private static let readingPlace = SQLStatement(
+        "wake_features_place", "select seen_until from journey.feature_watch")
+
+    private static let keepingPlace = SQLStatement(
+        "wake_features_keep",
+        """
+        insert into journey.feature_watch (seen_until) values ($1)
+        on conflict (place) do update set seen_until = excluded.seen_until
+        where feature_watch.seen_until < excluded.seen_until
+        """)
 
     /// Lock order: timers by customer, waiting for turns.
     static let waking = SQLStatement(
