@@ -87,6 +87,7 @@ let features: [Target] = [
     room("FeatureReading", in: "Features", sees: ["FeatureModel", "Postgres", "TimeZones"]),
     room("FeatureLedger", in: "Features", sees: ["Crypto", "FeatureModel", "JSON", "Locks", "Postgres", "Reactor", "TimeZones"], resources: [.embedInCode("Migrations")]),
     room("FeatureService", in: "Features", sees: ["Configuration", "Crypto", "FeatureLedger", "FeatureModel", "HTTPServer", "JSON", "Locks", "Postgres", "Reactor", "Telemetry", "TimeZones"]),
+    room("Nuxie", in: "Features", sees: ["FeatureModel", "JSON"]),
 ]
 
 // swift-format-ignore
@@ -119,6 +120,7 @@ let suites: [Target] = [
     tests("FeatureReadingTests", in: "Features", sees: ["FeatureLedger", "FeatureModel", "FeatureReading", "Postgres", "Reactor", "TestSupport", "TimeZones"]),
     tests("FeatureLedgerTests", in: "Features", sees: ["FeatureLedger", "FeatureModel", "JSON", "Locks", "Postgres", "Reactor", "TestSupport", "TimeZones"]),
     tests("FeatureServiceTests", in: "Features", sees: ["Configuration", "Crypto", "FeatureLedger", "FeatureModel", "FeatureService", "HTTPServer", "JSON", "Postgres", "Reactor", "Telemetry", "TestMaterial", "TestSupport"]),
+    tests("NuxieTests", in: "Features", sees: ["Configuration", "FeatureLedger", "FeatureModel", "FeatureService", "JSON", "Locks", "Nuxie", "Postgres", "Telemetry", "TestMaterial", "TestSupport", "TimeZones"]),
     tests("JourneyEngineTests", in: "Journeys", sees: ["JourneyEngine", "JourneyModel", "JSON", "TestMaterial", "TimeZones", "WorkflowDefinitions"]),
     tests("JourneyTurnsTests", in: "Journeys", sees: ["Connectors", "JourneyEngine", "JourneyModel", "JourneyTurns", "JSON", "RunReplay", "TestMaterial", "TimeZones", "WorkflowDefinitions"]),
     tests("RunReplayTests", in: "Journeys", sees: ["JourneyEngine", "JourneyModel", "JSON", "RunReplay", "Simulation", "TestMaterial", "TestModel", "TimeZones", "WorkflowDefinitions"]),
@@ -184,6 +186,10 @@ func reach(_ names: [String], within targets: [Target]) -> Set<String> {
 
 let package = Package(
     name: "nuxie-journey-worker",
+    // What the SDK needs of Apple's platforms; the rest of the house is for Linux.
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .visionOS(.v1), .watchOS(.v10)],
+    products: wanted?.contains("Nuxie") ?? true
+        ? [.library(name: "Nuxie", targets: ["Nuxie"])] : [],
     targets: every.filter { wanted?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

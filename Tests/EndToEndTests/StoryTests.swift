@@ -131,6 +131,34 @@ import Testing
         }
     }
 
+    // S17.2
+    @Test func `the provider's own app is told with the event and keys nothing`() async throws {
+        try await World.with(workflows: [Definitions.waits()]) { world in
+            try await world.withWorker { worker in
+                for (name, id, app) in [
+                    ("trial-started", "a1", "app-of-ios"), ("trial-converted", "a2", "app-of-web"),
+                ] {
+                    var whole =
+                        try Webhook.revenueCat(name, id: id, person: "person-1").object
+                        ?? JSONObject()
+                    var event = whole["event"]?.object ?? JSONObject()
+                    event["app_id"] = .string(app)
+                    whole["event"] = .object(event)
+                    #expect(try await worker.door.post(.object(whole)).word == "accepted")
+                }
+                try await world.until("select count(*) from journey.events", is: 2)
+                #expect(
+                    try await world.texts(
+                        "select event->>'app' as value from journey.events order by ordinal")
+                        == ["app-of-ios", "app-of-web"])
+                #expect(try await world.count("select count(*) from journey.customers") == 1)
+                #expect(
+                    try await world.count(
+                        "select count(*) from journey.customers where app is not null") == 0)
+            }
+        }
+    }
+
     // S18.3
     @Test func `a definition that cannot be read holds its own customers back, and loses nothing`()
         async throws
